@@ -1,0 +1,1 @@
+"""What is remembered: session keys and the shard map."""

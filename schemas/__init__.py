@@ -1,0 +1,1 @@
+"""What travels: requests, results, dead letters, usage; JSON and Avro codecs; the schema registry."""

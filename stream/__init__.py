@@ -1,0 +1,1 @@
+"""How records move: Kafka clients, the embedded broker, exactly-once, dispatcher, worker, command line."""

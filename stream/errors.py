@@ -1,0 +1,70 @@
+"""Errors of `stream`.
+
+StreamError
++-- ConfigError          the configuration is wrong: every finding with its place; exit 2
++-- UsageError           the command line asks for what is not there, or not in this version; exit 2
++-- BrokerError          the embedded broker cannot be had or does not start; the message says why
++-- LogError             the log (Kafka) refused or failed
+|   +-- LogTimeout       it did not answer in time; trying again is allowed
+|   +-- LogFenced        another process owns our slot; exit 4
+|   +-- TopicMismatch    a topic is not as the service needs it: says what to do
++-- LedgerBroken         an invariant of exactly-once does not hold: the process must end
++-- MapUnreadable        a partition's offset map cannot be trusted: that partition is quarantined
++-- WaitedTooLong        a --timeout passed before it was done; exit 3
+"""
+
+from __future__ import annotations
+
+
+class StreamError(Exception):
+    """Root of the package's errors."""
+
+    exit_code = 1
+
+
+class ConfigError(StreamError):
+    """Wrong configuration; one line a finding."""
+
+    exit_code = 2
+
+
+class UsageError(StreamError):
+    """A wrong or unknown command or argument."""
+
+    exit_code = 2
+
+
+class BrokerError(StreamError):
+    """No broker."""
+
+
+class LogError(StreamError):
+    """Kafka refused or failed."""
+
+
+class LogTimeout(LogError):
+    """Kafka did not answer in time."""
+
+
+class LogFenced(LogError):
+    """Another process owns the slot."""
+
+    exit_code = 4
+
+
+class TopicMismatch(LogError):
+    """A topic is not as the service needs it."""
+
+
+class LedgerBroken(StreamError):
+    """Our own bug: never go on."""
+
+
+class MapUnreadable(StreamError):
+    """An offset map that cannot be trusted."""
+
+
+class WaitedTooLong(StreamError):
+    """A time limit of the command line passed."""
+
+    exit_code = 3

@@ -1,0 +1,1 @@
+"""The log: Kafka or its stand-in in memory."""

@@ -1,0 +1,228 @@
+"""The boundary to the log: what Headrace needs of Kafka, no more.
+
+`kafka_*` implements it with confluent-kafka, `memory` in this process for tests; one contract suite runs on both.
+All of it is synchronous and belongs to one thread.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+from schemas.headers import Headers
+
+
+class Partition(NamedTuple):
+    """One partition of one topic."""
+
+    topic: str
+    partition: int
+
+
+class Record(Protocol):
+    """A consumed record; confluent_kafka.Message is one as it stands (no copy on the hot path)."""
+
+    def topic(self) -> str: ...
+    def partition(self) -> int: ...
+    def offset(self) -> int: ...
+    def key(self) -> bytes | None: ...
+    def value(self) -> bytes | None: ...
+    def headers(self) -> Headers | None: ...
+    def timestamp(self) -> tuple[int, int]:
+        """(type, ms)."""
+
+    def leader_epoch(self) -> int | None: ...
+
+
+class EndOfPartition(NamedTuple):
+    """The reader has everything below `offset` that it may see; offsets never delivered are gaps."""
+
+    topic: str
+    partition: int
+    offset: int
+
+
+class Polled(NamedTuple):
+    """What one poll gave. An end event may be older than records of the same poll; both orders are safe."""
+
+    records: Sequence[Record]
+    ends: Sequence[EndOfPartition]
+
+
+class Committed(NamedTuple):
+    """A group's committed offset and its metadata, from one answer (reading them apart would tear them)."""
+
+    offset: int
+    metadata: str
+
+
+class Watermarks(NamedTuple):
+    """First offset kept and the high watermark."""
+
+    low: int
+    high: int
+
+
+class OffsetCommit(NamedTuple):
+    """Goes into a transaction: the new base of a partition and its offset map as metadata."""
+
+    topic: str
+    partition: int
+    offset: int
+    metadata: str
+
+
+class Output(NamedTuple):
+    """A record to publish. `partition` -1: by key (murmur2, as Java clients do)."""
+
+    topic: str
+    key: bytes | None
+    value: bytes | None
+    headers: Headers
+    partition: int = -1
+    #: ms; 0: now.
+    timestamp_ms: int = 0
+
+
+class GroupStamp(NamedTuple):
+    """Proof of membership that fences a zombie's offsets. `native` is the client's own object."""
+
+    generation: int
+    member_id: str
+    native: object
+
+    @property
+    def valid(self) -> bool:
+        """With generation -1 or an empty member id the classic broker may check nothing (trap 3)."""
+        return self.generation >= 0 and bool(self.member_id)
+
+
+# ---- outcomes of one transaction: exactly one of these, never an exception for a Kafka condition --------------
+
+
+@dataclass(frozen=True, slots=True)
+class Success:
+    """The commit is known to have succeeded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Aborted:
+    """Known not to be committed; the outputs may go again. `cause` is a short label for the metric."""
+
+    cause: str
+    #: Place in `outputs` -> reason, for those whose delivery failed; filled only with `attribute=True`.
+    failed: Mapping[int, str]
+    #: Some delivery failed (too large, target bad): publish again with `attribute=True`, or halve.
+    delivery: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Unknown:
+    """Nobody can say yet: reconcile before anything else is done with these outputs."""
+
+    cause: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fenced:
+    """Another process owns our transactional or instance id: exit 4, unless a call of ours timed out before."""
+
+    cause: str
+
+
+Outcome = Success | Aborted | Unknown | Fenced
+
+
+class AssignmentListener(Protocol):
+    """Called inside `poll` on its thread. What it raises comes out of `poll` and must end the process."""
+
+    def assigned(self, partitions: Sequence[Partition]) -> Mapping[Partition, int]:
+        """The offset to read on from, for every partition of `partitions`; nothing is fetched without one."""
+
+    def revoked(self, partitions: Sequence[Partition]) -> None:
+        """Still owned until this returns: one final, bounded commit is allowed."""
+
+    def lost(self, partitions: Sequence[Partition]) -> None:
+        """Already someone else's: never commit."""
+
+
+class LogConsumer(Protocol):
+    """A member of a consumer group that reads committed records only and never commits by itself."""
+
+    def subscribe(self, topics: Sequence[str], listener: AssignmentListener) -> None:
+        """A name that starts with ^ is a regex."""
+
+    def poll(self, records_max: int, timeout_s: float) -> Polled:
+        """Serve callbacks, then return at once with what is there, at most `records_max`; wait only when empty."""
+
+    def pause(self, partitions: Sequence[Partition]) -> None: ...
+    def resume(self, partitions: Sequence[Partition]) -> None: ...
+    def seek(self, partition: Partition, offset: int) -> None: ...
+    def group(self) -> GroupStamp: ...
+    def committed(
+        self, partitions: Sequence[Partition], timeout_s: float
+    ) -> Mapping[Partition, Committed | None]:
+        """Stable offsets: waits for an open transaction on them. LogTimeout when `timeout_s` passes."""
+
+    def watermarks(self, partition: Partition, timeout_s: float) -> Watermarks: ...
+    def close(self) -> None:
+        """Revoke (the listener is called), leave, free."""
+
+
+class LogProducer(Protocol):
+    """A transactional producer under one fixed transactional id."""
+
+    def start(self, timeout_s: float) -> None:
+        """Initialise: ends the predecessor's transaction and fences it. Again after `Unknown`: a new client, same id."""
+
+    def publish(
+        self,
+        outputs: Sequence[Output],
+        offsets: Sequence[OffsetCommit],
+        group: GroupStamp | None,
+        *,
+        attribute: bool = False,
+        reach: Callable[[str], None] = lambda point: None,
+    ) -> Outcome:
+        """One whole transaction: all outputs with their offsets, or nothing.
+
+        `reach` is called at the named points `begun`, `produced`, `offsets_sent`, `committed`: fault injection in tests.
+        A client that saw a timeout is replaced before its next begin (TAINTED).
+        """
+
+    def close(self) -> None: ...
+
+
+class TopicDescription(NamedTuple):
+    """What a topic is: partitions and the settings that matter (cleanup.policy, max.message.bytes, …)."""
+
+    name: str
+    partitions: int
+    settings: Mapping[str, str]
+
+
+class LogAdmin(Protocol):
+    """Topics and positions, seen from outside any group."""
+
+    def topics(self, timeout_s: float) -> Mapping[str, int]:
+        """Topic -> number of partitions."""
+
+    def describe(self, names: Sequence[str], timeout_s: float) -> Mapping[str, TopicDescription | None]:
+        """None for a topic that does not exist."""
+
+    def create(self, topics: Sequence[TopicDescription], timeout_s: float) -> None:
+        """Existing ones are left as they are."""
+
+    def delete_records(self, below: Mapping[Partition, int], timeout_s: float) -> None: ...
+
+    def group_offsets(
+        self, group: str, partitions: Sequence[Partition], timeout_s: float
+    ) -> Mapping[Partition, Committed | None]:
+        """Another group's plain (not stable) offsets, as fences need them (trap 18)."""
+
+    def watermarks(self, partitions: Sequence[Partition], timeout_s: float) -> Mapping[Partition, Watermarks]:
+        """`high` is the high watermark, open transactions included."""
+
+    def stable_ends(self, partitions: Sequence[Partition], timeout_s: float) -> Mapping[Partition, int]:
+        """The last stable offset of each partition: where read_committed readers stop."""

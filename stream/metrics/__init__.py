@@ -1,0 +1,1 @@
+"""Metrics: names and meanings in one table, served for Prometheus by every role."""

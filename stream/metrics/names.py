@@ -1,0 +1,76 @@
+"""Every metric: its name, kind, labels and meaning. docs/metrics.md is made from this table."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple, get_args
+
+MetricName = Literal[
+    "headrace_records_total",
+    "headrace_lag_records",
+    "headrace_inflight",
+    "headrace_ready",
+    "headrace_transactions_total",
+    "headrace_transaction_seconds",
+    "headrace_offset_map_chars",
+    "headrace_engine_calls_total",
+    "headrace_engine_repeats_total",
+    "headrace_tokens_total",
+    "headrace_stage_seconds",
+    "headrace_dead_letters_total",
+    "headrace_gap_records_total",
+    "headrace_quarantined",
+    "headrace_restarts_total",
+]
+
+
+class Metric(NamedTuple):
+    """One row of the table."""
+
+    kind: Literal["counter", "gauge", "histogram"]
+    labels: tuple[str, ...]
+    meaning: str
+
+
+METRICS: dict[MetricName, Metric] = {
+    "headrace_records_total": Metric(
+        "counter",
+        ("endpoint", "lane", "outcome"),
+        "Records finished and committed. outcome: routed (dispatcher), result, dead_letter.",
+    ),
+    "headrace_lag_records": Metric(
+        "gauge", ("topic", "partition"), "Records of the partition that are not yet done and committed."
+    ),
+    "headrace_inflight": Metric("gauge", ("endpoint", "lane"), "Requests inside the engine now."),
+    "headrace_ready": Metric("gauge", ("endpoint", "lane"), "Finished answers that wait for their transaction."),
+    "headrace_transactions_total": Metric(
+        "counter",
+        ("role", "outcome", "cause"),
+        "Transactions. outcome: committed, aborted, unknown, fenced; cause is empty for committed.",
+    ),
+    "headrace_transaction_seconds": Metric("histogram", ("role",), "From begin to the end of the commit."),
+    "headrace_offset_map_chars": Metric(
+        "gauge", ("topic", "partition"), "Length of the last committed offset map (limit 4095)."
+    ),
+    "headrace_engine_calls_total": Metric(
+        "counter", ("endpoint", "outcome"), "Engine calls. outcome: answered, failed, retried, rejected, cancelled."
+    ),
+    "headrace_engine_repeats_total": Metric(
+        "counter", ("endpoint",), "Engine calls for a record that an earlier process of this slot had already started."
+    ),
+    "headrace_tokens_total": Metric("counter", ("endpoint", "kind"), "Tokens. kind: input, output, cached."),
+    "headrace_stage_seconds": Metric(
+        "histogram",
+        ("stage", "lane"),
+        "Time of a stage: queued (input timestamp to dispatch), waiting (work topic to engine), engine, commit.",
+    ),
+    "headrace_dead_letters_total": Metric("counter", ("class", "stage"), "Dead letters committed."),
+    "headrace_gap_records_total": Metric(
+        "counter", ("topic",), "Offsets below the log start that were never read: retention was faster than us."
+    ),
+    "headrace_quarantined": Metric(
+        "gauge", ("kind",), "Things set aside for an operator. kind: partition (offset map), topic (reply topic)."
+    ),
+    "headrace_restarts_total": Metric("counter", ("role",), "Restarts by the supervisor."),
+}
+
+assert set(METRICS) == set(get_args(MetricName))

@@ -1,0 +1,1 @@
+"""Who does the work: engines, their calls, retries, poison, the journal."""

@@ -1,0 +1,46 @@
+"""Errors of `workers`.
+
+WorkersError
++-- EngineStartError      the engine could not be started: configuration or machine; the process ends
++-- RequestRejected       the engine says that the request is wrong: dead letter with `failure`, no retry
++-- InvalidOutput         the answer breaks its schema or was cut inside it: one more try, then dead letter
++-- TransientEngineError  this call failed, another try may succeed: bounded retries, then dead letter
+|   +-- EngineFull        the engine's own valve is shut; our limit failed: try again, alarm
++-- EngineDead            the engine is gone; each call that ran is a suspect (poison)
+"""
+
+from __future__ import annotations
+
+from schemas.failure import ErrorClass, Failure, Stage
+
+
+class WorkersError(Exception):
+    """Root of the package's errors."""
+
+
+class EngineStartError(WorkersError):
+    """The engine did not start."""
+
+
+class RequestRejected(WorkersError):
+    """The request can never be answered. Carries its `failure`."""
+
+    def __init__(self, error_class: ErrorClass, stage: Stage, message: str) -> None:
+        super().__init__(message)
+        self.failure = Failure(error_class, stage, message)
+
+
+class InvalidOutput(WorkersError):
+    """The answer does not meet the structure that was asked for."""
+
+
+class TransientEngineError(WorkersError):
+    """One call failed; the engine lives."""
+
+
+class EngineFull(TransientEngineError):
+    """The engine refused for want of room."""
+
+
+class EngineDead(WorkersError):
+    """The engine process has died."""
