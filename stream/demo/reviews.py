@@ -1,0 +1,48 @@
+"""The demo's own reviews: short, plain, of mixed mood."""
+
+from __future__ import annotations
+
+from typing import Final
+
+REVIEWS: Final[tuple[str, ...]] = (
+    "The kettle boils in two minutes and switches itself off. I use it every morning.",
+    "Arrived with a cracked lid, and nobody answered my three letters.",
+    "It is a lamp. It gives light. Nothing more to say about it.",
+    "Best boots I ever had: dry feet after six hours in the rain.",
+    "The zip broke on the second day and the colour ran in the wash.",
+    "Delivery took a week, as promised. The chair is as described.",
+    "My daughter reads under this blanket every night and will not give it back.",
+    "The manual is in no language that I know, and the screws do not fit.",
+    "Good sound for the price, although the bass is a little thin.",
+    "I returned it. The battery lasted forty minutes instead of ten hours.",
+    "A solid pan that heats evenly; the handle stays cool.",
+    "The box was empty. An empty box, for sixty euros.",
+    "Works with my old printer at the first try, which surprised me.",
+    "The coffee tastes of plastic, whatever I do.",
+    "Two stars for the lovely packaging, none for what was in it.",
+    "The tent stood through a storm that took our neighbour's away.",
+    "The keyboard is fine, neither loud nor quiet.",
+    "Customer service sent a new one within a day and let me keep the old.",
+    "The paint peels off after a month in the sun.",
+    "The puzzle has one thousand pieces and all of them were there.",
+    "It smells so strongly that I keep it on the balcony.",
+    "A quiet fan with three speeds. I sleep again.",
+    "The app wants my location, my contacts and a subscription to set a timer.",
+    "The knife stays sharp, and the wooden handle feels right.",
+    "Average headphones. They came, they play, that is all.",
+    "The suitcase lost a wheel between the taxi and the gate.",
+    "Our cat ignores the bed and loves the box.",
+    "The bread machine makes better bread than the shop around the corner.",
+    "Screen scratched after a day in a pocket with nothing else in it.",
+    "The plants arrived healthy, well wrapped and with a kind note.",
+    "The instructions say ten minutes. It took two people three hours.",
+    "The watch is exact and the strap is comfortable.",
+    "The glue holds everything except what it was made for.",
+    "The backpack has room for a laptop, lunch and rain gear.",
+    "I asked for blue and got green; I kept it, it is all right.",
+    "The heater trips the fuse every single time.",
+    "Clear picture, simple menu, and it starts at once.",
+    "The cup leaks at the seam, so my desk is now brown.",
+    "The bicycle pump reaches eight bar without any effort.",
+    "It does what it says, no more and no less.",
+)
