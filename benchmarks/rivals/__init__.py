@@ -1,0 +1,1 @@
+"""The rivals: each does a part of the job in the plainest way."""
