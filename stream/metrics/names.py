@@ -41,7 +41,9 @@ METRICS: dict[MetricName, Metric] = {
         "gauge", ("topic", "partition"), "Records of the partition that are not yet done and committed."
     ),
     "headrace_inflight": Metric("gauge", ("endpoint", "lane"), "Requests inside the engine now."),
-    "headrace_ready": Metric("gauge", ("endpoint", "lane"), "Finished answers that wait for their transaction."),
+    "headrace_ready": Metric(
+        "gauge", ("endpoint", "lane"), "Finished answers that wait for their transaction."
+    ),
     "headrace_transactions_total": Metric(
         "counter",
         ("role", "outcome", "cause"),
@@ -52,23 +54,32 @@ METRICS: dict[MetricName, Metric] = {
         "gauge", ("topic", "partition"), "Length of the last committed offset map (limit 4095)."
     ),
     "headrace_engine_calls_total": Metric(
-        "counter", ("endpoint", "outcome"), "Engine calls. outcome: answered, failed, retried, rejected, cancelled."
+        "counter",
+        ("endpoint", "outcome"),
+        "Engine calls. outcome: answered, failed, retried, rejected, cancelled.",
     ),
     "headrace_engine_repeats_total": Metric(
-        "counter", ("endpoint",), "Engine calls for a record that an earlier process of this slot had already started."
+        "counter",
+        ("endpoint",),
+        "Engine calls for a record that an earlier process of this slot had already started.",
     ),
     "headrace_tokens_total": Metric("counter", ("endpoint", "kind"), "Tokens. kind: input, output, cached."),
     "headrace_stage_seconds": Metric(
         "histogram",
         ("stage", "lane"),
-        "Time of a stage: queued (input timestamp to dispatch), waiting (work topic to engine), engine, commit.",
+        "Time of a stage: queued (input timestamp to dispatch), waiting (work topic to engine), "
+        "engine, commit.",
     ),
     "headrace_dead_letters_total": Metric("counter", ("class", "stage"), "Dead letters committed."),
     "headrace_gap_records_total": Metric(
-        "counter", ("topic",), "Offsets below the log start that were never read: retention was faster than us."
+        "counter",
+        ("topic",),
+        "Offsets below the log start that were never read: retention was faster than us.",
     ),
     "headrace_quarantined": Metric(
-        "gauge", ("kind",), "Things set aside for an operator. kind: partition (offset map), topic (reply topic)."
+        "gauge",
+        ("kind",),
+        "Things set aside for an operator. kind: partition (offset map), topic (reply topic).",
     ),
     "headrace_restarts_total": Metric("counter", ("role",), "Restarts by the supervisor."),
 }

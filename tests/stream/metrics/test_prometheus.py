@@ -1,0 +1,79 @@
+"""What Prometheus sees of the metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from stream.metrics.names import METRICS
+from stream.metrics.prometheus import PrometheusMetrics
+
+
+def samples(metrics: PrometheusMetrics) -> Iterator[tuple[str, dict[str, str], float]]:
+    for family in text_string_to_metric_families(metrics.text()):
+        for sample in family.samples:
+            yield sample.name, sample.labels, sample.value
+
+
+def value(metrics: PrometheusMetrics, name: str, **labels: str) -> float:
+    [found] = [number for named, having, number in samples(metrics) if (named, having) == (name, labels)]
+    return found
+
+
+def fill(metrics: PrometheusMetrics) -> None:
+    """One report of every metric in the table."""
+    for name, metric in METRICS.items():
+        reports: dict[str, Callable[..., None]] = {
+            "counter": metrics.count,
+            "gauge": metrics.level,
+            "histogram": metrics.observe,
+        }
+        reports[metric.kind](name, 1, **dict.fromkeys(metric.labels, "x"))
+
+
+def test_every_metric_of_the_table_can_be_reported_and_is_served() -> None:
+    metrics = PrometheusMetrics()
+    fill(metrics)
+    seen = {name for name, _, _ in samples(metrics)}
+    for name, metric in METRICS.items():
+        assert (name if metric.kind != "histogram" else f"{name}_bucket") in seen
+
+
+def test_counts_add_up_and_levels_replace() -> None:
+    metrics = PrometheusMetrics()
+    for amount in (2, 3):
+        metrics.count("headrace_tokens_total", amount, endpoint="e", kind="input")
+        metrics.level("headrace_inflight", amount, endpoint="e", lane="batch")
+    assert value(metrics, "headrace_tokens_total", endpoint="e", kind="input") == 5
+    assert value(metrics, "headrace_inflight", endpoint="e", lane="batch") == 3
+
+
+def test_a_label_that_is_a_python_keyword_can_be_given() -> None:
+    metrics = PrometheusMetrics()
+    metrics.count("headrace_dead_letters_total", 1, **{"class": "invalid", "stage": "validate"})
+    labels = {"class": "invalid", "stage": "validate"}
+    assert value(metrics, "headrace_dead_letters_total", **labels) == 1
+
+
+def test_a_time_falls_into_its_bucket() -> None:
+    metrics = PrometheusMetrics()
+    metrics.observe("headrace_transaction_seconds", 0.009, role="worker")
+    assert value(metrics, "headrace_transaction_seconds_bucket", role="worker", le="0.005") == 0
+    assert value(metrics, "headrace_transaction_seconds_bucket", role="worker", le="0.01") == 1
+    assert value(metrics, "headrace_transaction_seconds_sum", role="worker") == pytest.approx(0.009)
+
+
+def test_two_of_them_in_one_process_share_nothing() -> None:
+    one, other = PrometheusMetrics(), PrometheusMetrics()
+    one.count("headrace_restarts_total", role="worker")
+    assert "headrace_restarts_total{" in one.text()
+    assert "headrace_restarts_total{" not in other.text()
+
+
+def test_a_missing_or_foreign_label_is_a_programmers_error() -> None:
+    with pytest.raises(ValueError, match="label"):
+        PrometheusMetrics().count("headrace_tokens_total", endpoint="e")
+    with pytest.raises(ValueError, match="label"):
+        PrometheusMetrics().count("headrace_engine_repeats_total", colour="red")
