@@ -1,0 +1,47 @@
+"""The broker's directory: who holds it, and what its log says."""
+
+from __future__ import annotations
+
+import fcntl
+from pathlib import Path
+
+from stream.errors import BrokerError
+
+#: Enough of a log's end to hold its last ERROR line and the stack below it.
+LOG_TAIL_BYTES = 256 * 1024
+ERROR_CHARS_MAX = 500
+
+
+def check_unlocked(data_dir: Path, pid_file: Path) -> None:
+    """Raise BrokerError when a living broker holds the directory.
+
+    Kafka notices by itself, but only after seconds. A crash leaves the file without its lock, which does no harm.
+    The JVM's lock is a POSIX one: lockf sees it, flock does not.
+    """
+    try:
+        with (data_dir / ".lock").open("r+b") as lock:
+            fcntl.lockf(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        owner = pid_file.read_text().strip() if pid_file.exists() else "unknown"
+        raise BrokerError(
+            f"another broker holds {data_dir} (pid {owner}): stop it, or choose another --state-dir"
+        ) from error
+
+
+def is_formatted(data_dir: Path) -> bool:
+    """Formatting writes this file last."""
+    return (data_dir / "meta.properties").exists()
+
+
+def last_error(log_file: Path, since: int) -> str | None:
+    """The last ERROR (or FATAL) line of the log after byte `since`."""
+    if not log_file.exists():
+        return None
+    with log_file.open("rb") as log:
+        size = log.seek(0, 2)
+        log.seek(max(since, size - LOG_TAIL_BYTES))
+        lines = log.read().decode(errors="replace").splitlines()
+    errors = [line for line in lines if " ERROR " in line or " FATAL " in line]
+    return errors[-1][:ERROR_CHARS_MAX] if errors else None

@@ -1,0 +1,78 @@
+"""A child process: leader of its own process group, tied to us, ended as a group."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from stream.processes import tether
+from stream.processes.identity import Identity, end_group, signal_group, started_of
+
+#: A log longer than this is set aside as `<name>.1` when its process starts.
+LOG_BYTES_MAX = 64 * 1024 * 1024
+#: SIGKILL needs no cooperation; only a process stuck in the kernel outlives this.
+GROUP_END_TIMEOUT_S = 10.0
+
+
+class Child:
+    """One run of a command. What it left in its group is killed as soon as its death is seen."""
+
+    def __init__(self, process: subprocess.Popen[bytes], started: float) -> None:
+        self._process = process
+        self.identity = Identity(process.pid, started)
+
+    @classmethod
+    def spawn(cls, command: Sequence[str], log_file: Path, environment: Mapping[str, str]) -> Child:
+        """Start `command` with its output appended to `log_file`.
+
+        Main thread only: the kernel ends the child with the *thread* that made it, not with the process.
+        """
+        if threading.current_thread() is not threading.main_thread():
+            raise RuntimeError(
+                "start child processes from the main thread: they end with the thread that made them"
+            )
+        log_file.parent.mkdir(parents=True, exist_ok=True)
+        _set_aside(log_file)
+        tied = [sys.executable, "-I", "-S", tether.__file__, str(os.getpid()), *command]
+        with log_file.open("ab") as log:
+            process = subprocess.Popen(
+                tied, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=dict(environment), process_group=0
+            )
+        return cls(process, started_of(process.pid) or 0.0)
+
+    @property
+    def pid(self) -> int:
+        return self.identity.pid
+
+    def exit_code(self) -> int | None:
+        """None while it runs; negative: the signal that ended it. The dead one's group is ended first."""
+        if self._process.returncode is None and self._is_dead():
+            end_group(self.pid, GROUP_END_TIMEOUT_S)
+            self._process.wait()
+        return self._process.returncode
+
+    def _is_dead(self) -> bool:
+        # WNOWAIT leaves the zombie, so its pid, which is the group's number too, cannot be given away meanwhile.
+        return os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+
+    def terminate(self) -> None:
+        """Ask the leader to end (SIGTERM); it knows what its own children need."""
+        if self.exit_code() is None:
+            self._process.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """SIGKILL the whole group."""
+        if self.exit_code() is None:
+            signal_group(self.pid, signal.SIGKILL)
+            self._process.wait()
+        end_group(self.pid, GROUP_END_TIMEOUT_S)
+
+
+def _set_aside(log_file: Path) -> None:
+    if log_file.exists() and log_file.stat().st_size > LOG_BYTES_MAX:
+        log_file.replace(log_file.with_name(f"{log_file.name}.1"))
