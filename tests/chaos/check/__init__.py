@@ -1,0 +1,1 @@
+"""The invariants of exactly-once, as pure functions over what was read back."""

@@ -1,0 +1,142 @@
+"""The checker accepts a flawless run and names every flaw: each violation of each invariant is detected."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from schemas.failure import ErrorClass
+from schemas.source import Source
+from tests.chaos.check.evidence import Bites, Ends, Evidence, Input, Outcome, Progress
+from tests.chaos.check.verdict import violations
+from tests.chaos.inputs.plan import OrderKey
+
+RESULTS, DEAD = ("results", 0), ("dead-letters", 0)
+FIRST, SECOND, BROKEN = Source("in", 0, 0), Source("in", 0, 1), Source("in", 0, 2)
+SESSION = OrderKey("default", "s", "batch")
+GROUP = ("g", "in", 0)
+
+
+def flawless() -> Evidence:
+    return Evidence(
+        inputs={
+            FIRST: Input(FIRST, None, SESSION, b"1"),
+            SECOND: Input(SECOND, None, SESSION, b"2"),
+            BROKEN: Input(BROKEN, ErrorClass.INVALID, None, b"3"),
+        },
+        outputs=[
+            Outcome(FIRST, RESULTS, 0, None, answer="one", ran_ms=(1000, 1100)),
+            Outcome(SECOND, RESULTS, 1, None, answer="two", ran_ms=(1101, 1200)),
+            Outcome(BROKEN, DEAD, 0, "invalid", original=b"3"),
+        ],
+        concurrent={RESULTS: [(0, 11), (1, 12)], DEAD: [(0, 13)]},
+        final={RESULTS: [(0, 11), (1, 12)], DEAD: [(0, 13)]},
+        progress={GROUP: [Progress(0, frozenset({1})), Progress(2, frozenset()), Progress(4, frozenset())]},
+        ends={("in", 0): Ends(4, 4), RESULTS: Ends(3, 3)},
+        expected={FIRST: "one", SECOND: "two"},
+        bites=Bites(1, 1, 1, 1, {"kill": 1}),
+    )
+
+
+def broken(run: Evidence) -> set[str]:
+    return {violation.invariant for violation in violations(run)}
+
+
+def test_a_flawless_run_has_no_violations() -> None:
+    assert violations(flawless()) == []
+
+
+def test_i1_sees_a_lost_record() -> None:
+    run = flawless()
+    assert broken(replace(run, outputs=run.outputs[1:])) == {"I1"}
+
+
+def test_i1_sees_a_second_output() -> None:
+    run = flawless()
+    assert broken(replace(run, outputs=[*run.outputs, replace(run.outputs[2], offset=7)])) == {"I1"}
+
+
+def test_i1_sees_a_result_beside_a_dead_letter() -> None:
+    run = flawless()
+    both = Outcome(FIRST, DEAD, 1, "engine", original=b"1")
+    assert "I1" in broken(replace(run, outputs=[*run.outputs, both]))
+
+
+def test_i2_sees_an_output_for_an_aborted_input() -> None:
+    run = flawless()
+    ghost = Outcome(Source("in", 0, 9), RESULTS, 8, None, answer="boo")
+    assert broken(replace(run, outputs=[*run.outputs, ghost])) == {"I2"}
+
+
+@pytest.mark.parametrize("flaw", [[(0, 11)], [(1, 12), (0, 11)], [(0, 11), (1, 99)]])
+def test_i3_sees_readers_that_disagree(flaw: list[tuple[int, int]]) -> None:
+    run = flawless()
+    assert broken(replace(run, concurrent={**run.concurrent, RESULTS: flaw})) == {"I3"}
+
+
+@pytest.mark.parametrize("last", [Progress(3, frozenset()), Progress(4, frozenset({5}))])
+def test_i4_sees_a_group_that_is_not_at_the_end(last: Progress) -> None:
+    assert broken(replace(flawless(), progress={GROUP: [last]})) == {"I4"}
+
+
+def test_i4_sees_a_group_that_never_committed() -> None:
+    assert broken(replace(flawless(), progress={GROUP: []})) == {"I4"}
+
+
+@pytest.mark.parametrize(
+    "samples",
+    [
+        [Progress(3, frozenset()), Progress(2, frozenset()), Progress(4, frozenset())],
+        [Progress(0, frozenset({2})), Progress(1, frozenset()), Progress(4, frozenset())],
+    ],
+)
+def test_i5_sees_progress_that_shrinks(samples: list[Progress]) -> None:
+    assert broken(replace(flawless(), progress={GROUP: samples})) == {"I5"}
+
+
+def test_i6_sees_a_hanging_transaction() -> None:
+    run = flawless()
+    assert broken(replace(run, ends={**run.ends, RESULTS: Ends(2, 3)})) == {"I6"}
+
+
+def test_i7_sees_a_wrong_answer() -> None:
+    run = flawless()
+    wrong = replace(run.outputs[0], answer="three")
+    assert broken(replace(run, outputs=[wrong, *run.outputs[1:]])) == {"I7"}
+
+
+def test_i7_sees_a_dead_letter_without_its_original() -> None:
+    run = flawless()
+    assert broken(replace(run, outputs=[*run.outputs[:2], replace(run.outputs[2], original=b"")])) == {"I7"}
+
+
+def test_i7_sees_an_unplanned_dead_letter() -> None:
+    run = flawless()
+    dead = Outcome(FIRST, DEAD, 1, "engine", original=b"1")
+    assert broken(replace(run, outputs=[dead, *run.outputs[1:]])) == {"I7"}
+
+
+@pytest.mark.parametrize(
+    "name", ["aborted_transactions", "hidden_records", "skipping_restarts", "busy_rebalances"]
+)
+def test_i8_calls_a_run_void_when_a_fault_did_not_bite(name: str) -> None:
+    run = flawless()
+    assert broken(replace(run, bites=replace(run.bites, **{name: 0}))) == {"I8"}
+
+
+def test_i8_asks_for_a_scenario_s_own_fault() -> None:
+    assert [v.invariant for v in violations(flawless(), required=("stray_end_txn", "kill"))] == ["I8"]
+
+
+def test_i9_sees_poison_for_an_innocent() -> None:
+    run = flawless()
+    condemned = Outcome(FIRST, DEAD, 1, "poison", original=b"1")
+    assert broken(replace(run, outputs=[condemned, *run.outputs[1:]])) == {"I9"}
+
+
+@pytest.mark.parametrize("early", [(900, 950), (1050, 1200)])
+def test_i9_sees_a_session_out_of_order_or_two_at_a_time(early: tuple[int, int]) -> None:
+    run = flawless()
+    later = replace(run.outputs[1], ran_ms=early)
+    assert broken(replace(run, outputs=[run.outputs[0], later, run.outputs[2]])) == {"I9"}
