@@ -1,0 +1,22 @@
+"""`headrace dispatcher --slot N`: input topics to work topics, in this process."""
+
+from __future__ import annotations
+
+import argparse
+
+from stream.cli.installation import find_installation
+from stream.cli.logs import log_to_stderr
+from stream.cli.options import installation_options, slot
+from stream.cli.parser import Commands
+from stream.dispatcher.run import run_dispatcher
+
+
+def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("dispatcher", parents=[installation_options()], help="one dispatcher")
+    parser.add_argument("--slot", type=slot, required=True, metavar="N", help="its number; each runs once only")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    log_to_stderr()
+    found = find_installation(arguments)
+    return run_dispatcher(found.settings, arguments.slot, found.place(f"dispatcher-{arguments.slot:02d}"))

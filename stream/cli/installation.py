@@ -1,0 +1,71 @@
+"""Finding the installation a command talks to: -c, else --state-dir, else ./.headrace."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from stream.cli.options import DEFAULT_STATE_DIR
+from stream.config.load import load_settings
+from stream.config.settings import Settings
+from stream.errors import UsageError
+from stream.place import Place
+
+RUNTIME_FILE: Final = "runtime.json"
+CONFIG_COPY: Final = "config.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """Settings and state of one installation, whether it runs or not."""
+
+    settings: Settings
+    #: The file of `-c`; None: the copy in the state directory, or the built-in configuration.
+    config: Path | None
+    state_dir: Path
+    #: runtime.json as it stands; empty where nothing was ever started.
+    runtime: Mapping[str, Any]
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """Where Kafka answers; UsageError when no broker is configured and none is running."""
+        if self.settings.kafka is not None:
+            return self.settings.kafka.bootstrap_servers
+        servers = self.runtime.get("bootstrap_servers")
+        if not servers:
+            raise UsageError(
+                f"nothing runs in {self.state_dir}: start it with `headrace up`, or name an installation "
+                "with --state-dir DIR or -c FILE"
+            )
+        return str(servers)
+
+    def place(self, process_name: str) -> Place:
+        """Where a role, or a command under this name, works."""
+        kafka = self.settings.kafka
+        client = dict(kafka.client) if kafka else {}
+        return Place(self.bootstrap_servers, self.state_dir, process_name, client)
+
+
+def find_installation(arguments: argparse.Namespace) -> Installation:
+    """Read configuration and runtime.json once; ConfigError or UsageError says what is wrong."""
+    config: Path | None = getattr(arguments, "config", None)
+    state_dir: Path = getattr(arguments, "state_dir", DEFAULT_STATE_DIR)
+    copy = state_dir / CONFIG_COPY
+    settings = load_settings(config or (copy if copy.exists() else None))
+    return Installation(settings, config, state_dir, _runtime(state_dir / RUNTIME_FILE))
+
+
+def _runtime(path: Path) -> Mapping[str, Any]:
+    try:
+        found = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as wrong:
+        raise UsageError(f"{path} cannot be read: {wrong}") from wrong
+    if not isinstance(found, dict):
+        raise UsageError(f"{path} is not a JSON object")
+    return found
