@@ -6,9 +6,9 @@ All of it is synchronous and belongs to one thread.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 from schemas.headers import Headers
 
@@ -134,6 +134,10 @@ class Fenced:
 Outcome = Success | Aborted | Unknown | Fenced
 
 
+def nowhere(_point: str) -> None:
+    """No faults are injected."""
+
+
 class AssignmentListener(Protocol):
     """Called inside `poll` on its thread. What it raises comes out of `poll` and must end the process."""
 
@@ -156,7 +160,12 @@ class LogConsumer(Protocol):
     def poll(self, records_max: int, timeout_s: float) -> Polled:
         """Serve callbacks, then return at once with what is there, at most `records_max`; wait only when empty."""
 
-    def pause(self, partitions: Sequence[Partition]) -> None: ...
+    def pause(self, partitions: Sequence[Partition]) -> None:
+        """A wish that outlives rebalances: a partition that comes back is paused again until `resume` names it.
+
+        Partitions that are not owned may be named, in callbacks too. Pausing drops what was prefetched.
+        """
+
     def resume(self, partitions: Sequence[Partition]) -> None: ...
     def seek(self, partition: Partition, offset: int) -> None: ...
     def group(self) -> GroupStamp: ...
@@ -183,7 +192,7 @@ class LogProducer(Protocol):
         group: GroupStamp | None,
         *,
         attribute: bool = False,
-        reach: Callable[[str], None] = lambda point: None,
+        reach: Callable[[str], None] = nowhere,
     ) -> Outcome:
         """One whole transaction: all outputs with their offsets, or nothing.
 
@@ -226,3 +235,63 @@ class LogAdmin(Protocol):
 
     def stable_ends(self, partitions: Sequence[Partition], timeout_s: float) -> Mapping[Partition, int]:
         """The last stable offset of each partition: where read_committed readers stop."""
+
+
+class Delivery(NamedTuple):
+    """Where a plain record went; `offset` -1 and an `error` where it did not."""
+
+    topic: str
+    partition: int
+    offset: int
+    error: str | None
+
+
+class PlainProducer(Protocol):
+    """Not transactional, idempotent: heartbeats, the command line, the producers of tests."""
+
+    def send(self, output: Output, on_delivery: Callable[[Delivery], None] | None = None) -> None:
+        """Buffer it; waits (bounded) only while the buffer is full. LogError when refused at once."""
+
+    def flush(self, timeout_s: float) -> int:
+        """Deliver what is buffered and serve the callbacks; gives how many are still under way."""
+
+    def close(self) -> None: ...
+
+
+class LogReader(Protocol):
+    """Reads committed records without a group: no offsets are kept, nobody is disturbed."""
+
+    def poll(self, records_max: int, timeout_s: float) -> Polled:
+        """What comes next, new records included; waits only when empty."""
+
+    def to_end(self, timeout_s: float) -> Iterator[Record]:
+        """Everything below the last stable offsets of the moment of the call; LogTimeout after `timeout_s` without progress."""
+
+    def close(self) -> None: ...
+
+
+#: `range`: the same partition numbers of every topic, eager. `cooperative-sticky`: for groups of one topic.
+Assignor = Literal["range", "cooperative-sticky"]
+
+
+class Log(Protocol):
+    """Makes the clients. Each belongs to the thread that uses it and is closed by it."""
+
+    def consumer(
+        self,
+        group: str,
+        instance_id: str | None = None,
+        *,
+        assignor: Assignor = "range",
+        regex_refresh_ms: int = 3_000,
+    ) -> LogConsumer: ...
+
+    def producer(self, transactional_id: str, *, batch_bytes_max: int = 1_000_000) -> LogProducer:
+        """`batch_bytes_max`: not above the smallest target's `max.message.bytes`, else neighbours fail together."""
+
+    def admin(self) -> LogAdmin: ...
+
+    def plain_producer(self) -> PlainProducer: ...
+
+    def reader(self, begin: Sequence[str] | Mapping[Partition, int]) -> LogReader:
+        """All partitions of these topics from their first record, or these partitions from these offsets."""
