@@ -76,7 +76,8 @@ class Connection:
             return
         name, _ = wire.first_name(frame, head)
         self._hub.saw(head.api, name)
-        if head.api == wire.ADD_PARTITIONS_TO_TXN:
+        if head.api == wire.ADD_OFFSETS_TO_TXN:
+            # By now the broker has outputs of this transaction, and not yet its offsets: the worst moment for a stray.
             self._answers[head.correlation] = self._release_stray(name)
         if head.api == wire.END_TXN:
             end = wire.parse_end_txn(frame, head)

@@ -137,9 +137,7 @@ class Proxy:
         self._writers |= {writer, broker_writer}
         try:
             await self._pump(reader, writer, broker_reader, broker_writer)
-        except asyncio.CancelledError:
-            raise
-        except _ENDINGS:
+        except (*_ENDINGS, asyncio.CancelledError):  # the latter: the proxy stops
             pass
         except Exception as error:
             self.failures.append(error)

@@ -1,0 +1,53 @@
+"""A broker of the chaos suite's own, with the proxy in front of the listener that clients use."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+from stream.broker import EmbeddedBroker, Ports
+from stream.broker.ports import choose_ports
+from tests.chaos.proxy.server import Proxy
+
+
+class Cluster:
+    """Roles connect to `proxied`; the checker and the senders connect to `direct`, where no fault is in the way."""
+
+    def __init__(self, folder: Path, rng: Random) -> None:
+        first, second = choose_ports(rng, proxied=True), choose_ports(rng, proxied=False)
+        ports = Ports(client=first.client, controller=first.controller, proxied=first.proxied)
+        assert ports.proxied is not None
+        self.proxy = Proxy(second.client, ports.proxied)
+        self.broker = EmbeddedBroker(folder, ports=ports, advertised_port=second.client)
+
+    @property
+    def direct(self) -> str:
+        return self.broker.bootstrap_servers
+
+    @property
+    def proxied(self) -> str:
+        return self.proxy.address
+
+    def start(self) -> None:
+        self.broker.start()
+        self.proxy.start()
+
+    def stop(self) -> None:
+        self.proxy.stop()
+        self.broker.stop()
+
+    def owned_by(self, kill_owner: Callable[[str], None]) -> None:
+        """Who kills the process behind a transactional id."""
+        self.proxy.kill_owner = kill_owner
+
+
+@contextmanager
+def running_cluster(folder: Path, rng: Random) -> Iterator[Cluster]:
+    cluster = Cluster(folder, rng)
+    try:
+        cluster.start()
+        yield cluster
+    finally:
+        cluster.stop()
