@@ -1,7 +1,8 @@
-"""Named places where the chaos suite may kill or freeze a role; without faults, reaching one costs a dict look-up.
+"""Named places where the chaos suite may kill or freeze a role; without faults, reaching one costs a look-up.
 
-The text is a comma list of ``POINT:ACTION[:NTH]``: at the NTH time (1 by default) that POINT is reached, the process gets
-ACTION, `kill` (SIGKILL) or `stop` (SIGSTOP, until somebody sends SIGCONT). Roles read `VARIABLE` once at their start.
+The text is a comma list of ``POINT:ACTION[:NTH]``: at the NTH time (1 by default) that POINT is reached, the
+process gets ACTION, `kill` (SIGKILL) or `stop` (SIGSTOP, until somebody sends SIGCONT). Roles read `VARIABLE`
+once at their start.
 """
 
 from __future__ import annotations
@@ -16,7 +17,8 @@ from stream.errors import UsageError
 
 VARIABLE: Final = "HEADRACE_FAULT_POINTS"
 
-#: In the order of a record's life: its answer is ready; its transaction is begun, has its outputs, its offsets, is over.
+#: In the order of a record's life: its answer is ready; its transaction is begun, has its outputs, has its
+#: offsets, is over.
 POINTS: Final = ("done", "begun", "produced", "offsets_sent", "committed")
 ACTIONS: Final = {"kill": signal.SIGKILL, "stop": signal.SIGSTOP}
 
