@@ -1,8 +1,11 @@
-"""A call from the Kafka thread to the runner, and what comes back."""
+"""A call from the Kafka thread to the runner, and what comes back.
+
+Structs of msgspec and not dataclasses: one of each is made per record, and a frozen dataclass costs ten times as much.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import msgspec
 
 from schemas.failure import Failure
 from schemas.lane import Lane
@@ -11,8 +14,7 @@ from schemas.source import Source
 from workers.engines.base import Answer, Tokens
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(msgspec.Struct, frozen=True):
     """A record that may start now: its session is free and a slot is there."""
 
     #: `topic/partition/offset/leader epoch` of the work record: unique inside the process.
@@ -24,8 +26,7 @@ class Call:
     deadline_ms: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Finished:
+class Finished(msgspec.Struct, frozen=True):
     """The end of a call: an answer or a failure, with all that its attempts used."""
 
     call: Call
@@ -34,7 +35,7 @@ class Finished:
     attempts: int
     #: Sum over all attempts.
     tokens: Tokens
-    #: ms since the epoch.
+    #: ms since the epoch: the first attempt began (where none did: the end).
     started_ms: int
     first_token_ms: int | None
     done_ms: int

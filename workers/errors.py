@@ -2,16 +2,18 @@
 
 WorkersError
 +-- EngineStartError      the engine could not be started: configuration or machine; the process ends
+|   +-- ModelError        the model is not there or cannot be read; the message says what would be right
 +-- RequestRejected       the engine says that the request is wrong: dead letter with `failure`, no retry
 +-- InvalidOutput         the answer breaks its schema or was cut inside it: one more try, then dead letter
 +-- TransientEngineError  this call failed, another try may succeed: bounded retries, then dead letter
 |   +-- EngineFull        the engine's own valve is shut; our limit failed: try again, alarm
-+-- EngineDead            the engine is gone; each call that ran is a suspect (poison)
++-- EngineDead            the engine is gone or hangs; each call that ran is a suspect (poison)
 """
 
 from __future__ import annotations
 
 from schemas.failure import ErrorClass, Failure, Stage
+from workers.engines.base import Tokens
 
 
 class WorkersError(Exception):
@@ -20,6 +22,10 @@ class WorkersError(Exception):
 
 class EngineStartError(WorkersError):
     """The engine did not start."""
+
+
+class ModelError(EngineStartError):
+    """The model of an endpoint cannot be found or prepared."""
 
 
 class RequestRejected(WorkersError):
@@ -31,7 +37,11 @@ class RequestRejected(WorkersError):
 
 
 class InvalidOutput(WorkersError):
-    """The answer does not meet the structure that was asked for."""
+    """The answer does not meet the structure that was asked for. Carries the `tokens` that it cost."""
+
+    def __init__(self, message: str, tokens: Tokens = Tokens()) -> None:  # noqa: B008 - immutable
+        super().__init__(message)
+        self.tokens = tokens
 
 
 class TransientEngineError(WorkersError):
@@ -43,4 +53,4 @@ class EngineFull(TransientEngineError):
 
 
 class EngineDead(WorkersError):
-    """The engine process has died."""
+    """The engine process has died, or hangs."""

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from types import MappingProxyType
+from typing import Any, Final, NamedTuple, Protocol
+
+import msgspec
 
 from schemas.lane import Lane
 from schemas.request import Request, Task
 from schemas.source import Source
+
+NO_CLAMPS: Final[Mapping[str, int]] = MappingProxyType({})
 
 
 class Tokens(NamedTuple):
@@ -22,8 +26,7 @@ class Tokens(NamedTuple):
         return Tokens(self.input + other.input, self.output + other.output, self.cached + other.cached)
 
 
-@dataclass(frozen=True, slots=True)
-class EngineCall:
+class EngineCall(msgspec.Struct, frozen=True):
     """One request on its way into an engine."""
 
     #: Unique among the calls inside the engine.
@@ -36,8 +39,7 @@ class EngineCall:
     attempt: int = 1
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """What an engine gave: the OpenAI answer body (with `usage`), its tokens, and when its first token came."""
 
     body: Mapping[str, Any]
@@ -45,7 +47,7 @@ class Answer:
     #: Seconds from hand-over to the first token; None where there are none (embeddings).
     first_token_s: float | None = None
     #: Fields that were lowered to what the model has room for, with the value used.
-    clamped: Mapping[str, int] = field(default_factory=dict)
+    clamped: Mapping[str, int] = NO_CLAMPS
 
 
 class Engine(Protocol):
@@ -61,6 +63,12 @@ class Engine(Protocol):
 
         Raises, or the promise raises: RequestRejected, InvalidOutput, TransientEngineError, EngineDead.
         Cancelling the promise aborts the call inside the engine.
+        """
+
+    def steps(self) -> int:
+        """How many steps the engine has made: a number that stands still while calls run means a hang.
+
+        Raises EngineDead where the engine is known to be gone.
         """
 
     async def stop(self) -> None:

@@ -1,0 +1,297 @@
+"""The loop's side of the runner: starts calls in the engine, judges how they end, puts back what a dead engine drops.
+
+Everything here runs on the engine loop, so nothing here needs a lock. The way of a call:
+
+    accept -> (waits: engine down, or a suspect runs alone) -> inside the engine -> ended
+                 ^                                                   |
+                 +------- back-off, engine restart <-----------------+
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+from collections import Counter, deque
+from collections.abc import Iterator, Sequence
+
+from schemas.failure import Failure
+from schemas.source import Source
+from workers.call import Call, Finished
+from workers.clock import Clock
+from workers.deaths import Deaths
+from workers.engines.base import Answer, Engine, EngineCall
+from workers.errors import EngineDead, InvalidOutput, RequestRejected, TransientEngineError
+from workers.journal import StartJournal
+from workers.listener import Listener
+from workers.rules import Rules, backoff_s
+from workers.run import Run
+from workers.verdict import expired, poison, verdict
+
+#: These end one attempt. Every other exception is a programmer's error and ends the runner.
+ENDS_ATTEMPT = (RequestRejected, InvalidOutput, TransientEngineError, EngineDead)
+AttemptError = RequestRejected | InvalidOutput | TransientEngineError | EngineDead
+
+
+class CallLoop:
+    """The calls of one engine replica."""
+
+    def __init__(
+        self,
+        engine: Engine,
+        rules: Rules,
+        clock: Clock,
+        rng: random.Random,
+        journal: StartJournal,
+        listener: Listener,
+    ) -> None:
+        self._engine = engine
+        self._rules = rules
+        self._clock = clock
+        self._rng = rng
+        self._journal = journal
+        self._listener = listener
+        self._deaths = Deaths(rules.poison_deaths_max)
+        self._up = False
+        self._pumping = False
+        self._flush_due = False
+        self._number = 0
+        # All bounded by what the Kafka thread hands over: it never exceeds the endpoint's slots.
+        self._known: dict[str, Run] = {}
+        self._inside: dict[str, Run] = {}
+        self._waiting: deque[Run] = deque()
+        self._batch: list[Finished] = []
+        #: The suspect that runs with nothing beside it.
+        self._alone: Run | None = None
+        #: Engine calls by outcome: answered, failed, retried, rejected, cancelled.
+        self.outcomes: Counter[str] = Counter()
+        #: Calls that ended, for the stall watch.
+        self.ended = 0
+
+    @property
+    def inside(self) -> int:
+        """Calls in the engine now."""
+        return len(self._inside)
+
+    @property
+    def alone(self) -> bool:
+        return self._alone is not None
+
+    # Calls come and go.
+
+    def accept(self, calls: Sequence[Call]) -> None:
+        """Start these calls in order, or let them wait where the engine is down or a suspect must run alone."""
+        journaled = self._free
+        now_ms = self._clock.now_ms()
+        if journaled:
+            due = [call.source for call in calls if call.deadline_ms is None or call.deadline_ms > now_ms]
+            self._journal.started(due, self._running_sources())
+        for call in calls:
+            if self._free and (call.deadline_ms is None or call.deadline_ms > now_ms):
+                self._start_first(call, now_ms)
+            else:
+                self._waiting.append(self._new_run(call, journaled=journaled))
+        self.pump()
+        self.flush()
+
+    def cancel(self, ids: Sequence[str]) -> int:
+        """Forget these calls: no `Finished` comes for them. The number of those that had not ended."""
+        runs = [run for call_id in ids if (run := self._known.pop(call_id, None)) is not None]
+        for run in runs:
+            run.cancelled = True
+            run.abandon()
+            self._leave(run)
+        self.outcomes["cancelled"] += len(runs)
+        self.pump()
+        self.flush()
+        return len(runs)
+
+    def engine_up(self) -> None:
+        """The engine has started: what waits may run."""
+        self._up = True
+        self.pump()
+        self.flush()
+
+    def engine_died(self, error: EngineDead) -> None:
+        """Each call that ran gets a death and waits again, in its old order; who is proven poison ends."""
+        if not self._up:
+            return
+        self._up = False
+        self._alone = None
+        victims = sorted(self._inside.values(), key=lambda run: run.number)
+        self._inside.clear()
+        self._deaths.died(run.call.source for run in victims)
+        for run in victims:
+            run.abandon()
+        for run in reversed(victims):
+            if self._deaths.is_poison(run.call.source):
+                self._end_failed(run, poison(self._deaths.count(run.call.source), str(error)))
+            else:
+                self._waiting.appendleft(run)
+        self._listener.engine_died(error)
+
+    def pump(self) -> None:
+        """Start what waits, as far as it may start now. Ends of calls inside it may call it again: they need not."""
+        if self._pumping:
+            return
+        self._pumping = True
+        while self._waiting and self._up and self._alone is None:
+            suspect = self._deaths.must_run_alone(self._waiting[0].call.source)
+            if suspect and self._inside and not self._waiting[0].cancelled:
+                break
+            run = self._waiting.popleft()
+            if not run.cancelled:
+                self._alone = run if suspect else None
+                self._start(run)
+        self._pumping = False
+
+    def flush(self) -> None:
+        """Hand over what has ended."""
+        self._flush_due = False
+        if self._batch:
+            batch, self._batch = self._batch, []
+            self.ended += len(batch)
+            self._listener.ended(batch)
+
+    # One attempt.
+
+    @property
+    def _free(self) -> bool:
+        return self._up and not self._waiting and self._alone is None and not self._deaths
+
+    def _running_sources(self) -> Iterator[Source]:
+        return (run.call.source for run in self._inside.values())
+
+    def _new_run(self, call: Call, *, journaled: bool) -> Run:
+        if call.id in self._known:
+            raise ValueError(f"call {call.id} runs already")
+        self._number += 1
+        run = self._known[call.id] = Run(call, self._number, journaled=journaled)
+        return run
+
+    def _start_first(self, call: Call, now_ms: int) -> None:
+        """The short way of a first attempt: where the answer comes at once, nothing is made but its `Finished`."""
+        attempt = EngineCall(call.id, call.request, call.source, call.tenant, call.lane, 1)
+        try:
+            answer = self._engine.submit(attempt)
+        except ENDS_ATTEMPT as error:
+            self._attempt_failed(self._first_run(call, now_ms), error)
+            return
+        if type(answer) is Answer:
+            self.outcomes["answered"] += 1
+            first_ms = None if answer.first_token_s is None else now_ms
+            self._batch.append(Finished(call, answer, 1, answer.tokens, now_ms, first_ms, now_ms))
+        else:
+            self._await(self._first_run(call, now_ms), asyncio.ensure_future(answer))  # type: ignore[arg-type]
+
+    def _first_run(self, call: Call, now_ms: int) -> Run:
+        run = self._new_run(call, journaled=True)
+        run.count_attempt(now_ms)
+        self._inside[call.id] = run
+        return run
+
+    def _start(self, run: Run) -> None:
+        now_ms, deadline_ms = self._clock.now_ms(), run.call.deadline_ms
+        if deadline_ms is not None and deadline_ms <= now_ms:
+            self._end_failed(run, expired(deadline_ms, now_ms))
+            return
+        if not run.journaled:
+            run.journaled = True
+            self._journal.started([run.call.source], self._running_sources())
+        run.count_attempt(now_ms)
+        self._inside[run.call.id] = run
+        try:
+            answer = self._engine.submit(run.engine_call())
+        except ENDS_ATTEMPT as error:
+            self._attempt_failed(run, error)
+            return
+        if type(answer) is Answer:
+            self._answered(run, answer)
+        else:
+            self._await(run, asyncio.ensure_future(answer))  # type: ignore[arg-type]
+
+    def _await(self, run: Run, future: asyncio.Future[Answer]) -> None:
+        run.future = future
+        future.add_done_callback(lambda done: self._done(run, done))
+
+    def _done(self, run: Run, future: asyncio.Future[Answer]) -> None:
+        try:
+            self._judge_end(run, future)
+        except Exception as error:  # asyncio would log it and go on
+            self._listener.crashed(error)
+        if not self._flush_due:
+            self._flush_due = True
+            asyncio.get_running_loop().call_soon(self.flush)
+
+    def _judge_end(self, run: Run, future: asyncio.Future[Answer]) -> None:
+        cancelled = future.cancelled()
+        error = None if cancelled else future.exception()
+        if run.future is not future:
+            return  # abandoned before
+        run.future = None
+        if cancelled:
+            self._attempt_failed(run, TransientEngineError("the engine dropped the call"))
+        elif error is None:
+            self._answered(run, future.result())
+        elif isinstance(error, ENDS_ATTEMPT):
+            self._attempt_failed(run, error)
+        else:
+            raise error
+
+    def _attempt_failed(self, run: Run, error: AttemptError) -> None:
+        if isinstance(error, EngineDead):
+            self.engine_died(error)
+            return
+        self._leave(run)
+        if isinstance(error, InvalidOutput):
+            run.invalid_outputs += 1
+            run.tokens = run.tokens.plus(error.tokens)
+        else:
+            run.failures += 1
+        failure, again = verdict(
+            error, failures=run.failures, invalid_outputs=run.invalid_outputs, rules=self._rules
+        )
+        if again and self._retry(run):
+            self.outcomes["retried"] += 1
+        else:
+            self.outcomes["rejected" if isinstance(error, RequestRejected) else "failed"] += 1
+            self._end_failed(run, failure)
+        self.pump()
+
+    def _retry(self, run: Run) -> bool:
+        """Again after a pause; False where the deadline leaves no time for it."""
+        pause_s = backoff_s(self._rules, run.failures, self._rng) if run.failures else 0.0
+        deadline_ms = run.call.deadline_ms
+        if deadline_ms is not None and deadline_ms <= self._clock.now_ms() + pause_s * 1000:
+            return False
+        run.timer = asyncio.get_running_loop().call_later(pause_s, self._again, run)
+        return True
+
+    def _again(self, run: Run) -> None:
+        run.timer = None
+        self._waiting.append(run)
+        try:
+            self.pump()
+        except Exception as error:  # asyncio would log it and go on
+            self._listener.crashed(error)
+        self.flush()
+
+    def _answered(self, run: Run, answer: Answer) -> None:
+        self._leave(run)
+        self.outcomes["answered"] += 1
+        self._end(run, run.answered(answer, self._clock.now_ms()))
+        self.pump()
+
+    def _end_failed(self, run: Run, failure: Failure) -> None:
+        self._leave(run)
+        self._end(run, run.failed(failure, self._clock.now_ms()))
+
+    def _end(self, run: Run, finished: Finished) -> None:
+        del self._known[run.call.id]
+        self._deaths.cleared(run.call.source)
+        self._batch.append(finished)
+
+    def _leave(self, run: Run) -> None:
+        """It is no longer inside the engine."""
+        self._inside.pop(run.call.id, None)
+        if self._alone is run:
+            self._alone = None

@@ -1,0 +1,129 @@
+"""The simulated engine: deterministic answers, time from a model of prefill and decode, faults on demand.
+
+It stands beside the real engine behind the same interface, for tests, chaos and capacity trials. Each call takes
+prompt tokens / `prefill_tokens_per_s` + answer tokens / `decode_tokens_per_s`, whatever runs beside it; 0 costs nothing.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+from collections.abc import Mapping
+from typing import Any
+
+from schemas.failure import ErrorClass, Stage
+from schemas.request import Task
+from workers.endpoint import SimulatedTimes
+from workers.engines.base import Answer, EngineCall
+from workers.engines.simulated_answer import answer_of, expected_answer, prompt_tokens
+from workers.engines.simulated_faults import NO_FAULTS, Faults, parse_faults
+from workers.errors import EngineDead, InvalidOutput, RequestRejected, TransientEngineError
+from workers.structured.check_answer import check_schema, fault_of
+from workers.structured.structure import structure_of
+
+__all__ = ["SimulatedEngine", "expected_answer"]
+
+
+class SimulatedEngine:
+    """One replica that computes nothing. Option `max_model_len` (tokens) makes it refuse longer prompts."""
+
+    tasks = frozenset(Task)
+
+    def __init__(self, times: SimulatedTimes, options: Mapping[str, Any] | None = None) -> None:
+        self._times = times
+        self._prompt_tokens_max: int | None = (options or {}).get("max_model_len")
+        self._costs = times.prefill_tokens_per_s > 0 or times.decode_tokens_per_s > 0
+        self._running: set[asyncio.Future[Answer]] = set()
+        self._steps = 0
+        self._hangs = False
+        self._dead = False
+
+    async def start(self) -> None:
+        if self._times.start_s:
+            await asyncio.sleep(self._times.start_s)
+        self._hangs = self._dead = False
+
+    def submit(self, call: EngineCall) -> Answer | asyncio.Future[Answer]:
+        body = call.request.body
+        faults = NO_FAULTS if body.metadata is None else parse_faults(body.metadata.get("simulate", ""))
+        if self._dead:
+            raise EngineDead("the simulated engine is dead")
+        if self._prompt_tokens_max is not None:
+            self._check_length(call, self._prompt_tokens_max)
+        if not self._costs and not self._hangs and not faults.strike:
+            return self._answer(call)
+        return self._promise(call, faults)
+
+    def steps(self) -> int:
+        if self._dead:
+            raise EngineDead("the simulated engine is dead")
+        self._steps += 0 if self._hangs else 1_000
+        return self._steps
+
+    async def stop(self) -> None:
+        self._dead = True
+        for future in tuple(self._running):
+            future.cancel()
+
+    def _check_length(self, call: EngineCall) -> None:
+        tokens = prompt_tokens(call.request)
+        if tokens >= self._prompt_tokens_max:
+            text = (
+                f"the prompt has {tokens} tokens, the model takes {self._prompt_tokens_max} with its answer"
+            )
+            raise RequestRejected(ErrorClass.TOO_LONG, Stage.ENGINE, text)
+
+    def _answer(self, call: EngineCall) -> Answer:
+        structure = structure_of(call.request.body)
+        if structure is None:
+            return answer_of(call.request)
+        check_schema(structure)
+        answer = answer_of(call.request)
+        for choice in answer.body["choices"]:
+            text = choice["message"]["content"] if "message" in choice else choice["text"]
+            if fault := fault_of(structure, text):
+                raise InvalidOutput(fault, answer.tokens)
+        return answer
+
+    def _promise(self, call: EngineCall, faults: Faults) -> asyncio.Future[Answer]:
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Answer] = loop.create_future()
+        self._running.add(future)
+        future.add_done_callback(self._running.discard)
+        if faults.hang:
+            self._hangs = True
+        loop.call_later(self._duration_s(call, faults), self._finish, call, faults, future)
+        return future
+
+    def _duration_s(self, call: EngineCall, faults: Faults) -> float:
+        duration_s = faults.sleep
+        if self._costs:
+            tokens, times = answer_of(call.request).tokens, self._times
+            duration_s += tokens.input / times.prefill_tokens_per_s if times.prefill_tokens_per_s else 0.0
+            duration_s += tokens.output / times.decode_tokens_per_s if times.decode_tokens_per_s else 0.0
+        return duration_s
+
+    def _finish(self, call: EngineCall, faults: Faults, future: asyncio.Future[Answer]) -> None:
+        if future.done() or self._hangs:
+            return
+        try:
+            self._strike(call, faults)
+            future.set_result(self._answer(call))
+        except (RequestRejected, InvalidOutput, TransientEngineError, EngineDead) as error:
+            future.set_exception(error)
+
+    def _strike(self, call: EngineCall, faults: Faults) -> None:
+        if faults.kill_process:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if call.attempt <= faults.engine_dead:
+            self._dead = True
+            raise EngineDead("the simulated engine was told to die")
+        if call.attempt <= faults.transient:
+            raise TransientEngineError("the simulated engine was told to fail")
+        if call.attempt <= faults.invalid_output:
+            raise InvalidOutput(
+                "the simulated engine was told to break the structure", answer_of(call.request).tokens
+            )
+        if faults.reject:
+            raise RequestRejected(ErrorClass.INVALID, Stage.ENGINE, "the simulated engine was told to refuse")

@@ -1,0 +1,74 @@
+"""One call on its way through its attempts: the mutable side of a `Call`, known to the call loop alone."""
+
+from __future__ import annotations
+
+import asyncio
+
+from schemas.failure import Failure
+from workers.call import Call, Finished
+from workers.engines.base import Answer, EngineCall, Tokens
+
+
+class Run:
+    """Counts of a call's attempts. Made only where a call does not end at once."""
+
+    __slots__ = (
+        "attempts",
+        "began_ms",
+        "call",
+        "cancelled",
+        "failures",
+        "future",
+        "invalid_outputs",
+        "journaled",
+        "number",
+        "started_ms",
+        "timer",
+        "tokens",
+    )
+
+    def __init__(self, call: Call, number: int, *, journaled: bool) -> None:
+        self.call = call
+        #: Order of arrival, kept over engine restarts.
+        self.number = number
+        self.journaled = journaled
+        self.attempts = 0
+        #: Of the attempts: those that failed for a passing reason, and those that broke their structure.
+        self.failures = 0
+        self.invalid_outputs = 0
+        self.tokens = Tokens()
+        #: The first attempt, and the present one.
+        self.started_ms: int | None = None
+        self.began_ms = 0
+        self.cancelled = False
+        self.future: asyncio.Future[Answer] | None = None
+        self.timer: asyncio.TimerHandle | None = None
+
+    def count_attempt(self, now_ms: int) -> None:
+        self.attempts += 1
+        self.began_ms = now_ms
+        if self.started_ms is None:
+            self.started_ms = now_ms
+
+    def engine_call(self) -> EngineCall:
+        call = self.call
+        return EngineCall(call.id, call.request, call.source, call.tenant, call.lane, self.attempts)
+
+    def answered(self, answer: Answer, now_ms: int) -> Finished:
+        first_s = answer.first_token_s
+        first_ms = None if first_s is None else min(now_ms, self.began_ms + round(first_s * 1000))
+        tokens = self.tokens.plus(answer.tokens)
+        started_ms = now_ms if self.started_ms is None else self.started_ms
+        return Finished(self.call, answer, self.attempts, tokens, started_ms, first_ms, now_ms)
+
+    def failed(self, failure: Failure, now_ms: int) -> Finished:
+        started_ms = now_ms if self.started_ms is None else self.started_ms
+        return Finished(self.call, failure, self.attempts, self.tokens, started_ms, None, now_ms)
+
+    def abandon(self) -> None:
+        """Nothing that still comes from the present attempt counts; the engine is told to drop it."""
+        future, self.future = self.future, None
+        if future is not None:
+            future.cancel()
+        if self.timer is not None:
+            self.timer.cancel()

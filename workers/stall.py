@@ -1,0 +1,36 @@
+"""When a silent engine counts as hung: calls run, none ends, and no step is made. (cost-and-lanes.md 11)"""
+
+from __future__ import annotations
+
+from workers.rules import Rules
+
+
+class StallWatch:
+    """Fed now and then with what the engine did; says whether it hangs. Time comes in, so it is a plain value."""
+
+    def __init__(self, rules: Rules, now_s: float) -> None:
+        self._rules = rules
+        self._seen: tuple[int, int] | None = None
+        self._last_s = now_s
+        self._step_s = 0.0
+
+    def hangs(self, *, steps: int, ended: int, running: int, now_s: float) -> bool:
+        """`steps` and `ended` (calls) are running totals; `running` calls are inside the engine now."""
+        if running == 0 or self._seen is None or (steps, ended) != self._seen:
+            self._learn(steps, running, now_s)
+            self._seen = (steps, ended)
+            self._last_s = now_s
+            return False
+        return now_s - self._last_s > self.patience_s
+
+    @property
+    def patience_s(self) -> float:
+        """`stall_s`, or more where this engine's own steps are long."""
+        return max(self._rules.stall_s, self._rules.stall_steps_min * self._step_s)
+
+    def _learn(self, steps: int, running: int, now_s: float) -> None:
+        """A slow moving mean of the time per step while calls run."""
+        if self._seen is None or running == 0 or steps <= self._seen[0]:
+            return
+        mean_s = (now_s - self._last_s) / (steps - self._seen[0])
+        self._step_s = mean_s if not self._step_s else 0.9 * self._step_s + 0.1 * mean_s

@@ -1,0 +1,59 @@
+"""Whether an answer meets the JSON schema that it was asked to meet."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import jsonschema
+import msgspec
+from referencing import Registry
+
+from workers.structured.structure import Kind, Structure, rejected
+
+
+def check_schema(structure: Structure) -> None:
+    """RequestRejected(invalid) where the schema of a JSON structure is not one."""
+    if structure.kind is Kind.JSON:
+        _validator(structure.text)
+
+
+def fault_of(structure: Structure, text: str) -> str | None:
+    """What is wrong with `text` as an answer to `structure`; None where nothing is.
+
+    Regexes and grammars are left to the engine, which cannot sample anything else.
+    """
+    if structure.kind is Kind.CHOICE:
+        return None if text in structure.choices else "the answer is none of the choices"
+    if structure.kind not in (Kind.JSON, Kind.JSON_OBJECT):
+        return None
+    try:
+        value = msgspec.json.decode(text)
+    except msgspec.DecodeError as error:
+        return f"the answer is not JSON: {error}"
+    if structure.kind is Kind.JSON_OBJECT:
+        return None if isinstance(value, dict) else "the answer is not a JSON object"
+    return _schema_fault(_validator(structure.text), value)
+
+
+def _schema_fault(validator: Any, value: Any) -> str | None:
+    error = next(validator.iter_errors(value), None)
+    return (
+        None if error is None else f"the answer breaks its schema at {error.json_path}: {error.message[:500]}"
+    )
+
+
+@lru_cache(maxsize=256)
+def _validator(text: str) -> Any:
+    """No reference leaves the schema: the registry is empty, nothing is ever fetched."""
+    try:
+        schema = msgspec.json.decode(text)
+        kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+        kind.check_schema(schema)
+    except msgspec.DecodeError as error:
+        raise rejected(f"the schema is not JSON: {error}") from error
+    except jsonschema.SchemaError as error:
+        raise rejected(
+            f"the schema is not a JSON schema, at {error.json_path}: {error.message[:500]}"
+        ) from error
+    return kind(schema, registry=Registry())
