@@ -1,1 +1,1 @@
-"""The ledger of a partition: pure."""
+"""What is done of a partition, and how it is written down: pure, no Kafka, no clock. (docs/exactly-once.md)"""

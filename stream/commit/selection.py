@@ -1,0 +1,90 @@
+"""Which answers the next transaction carries: one kind of target, a prefix per session, within the caps. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from stream.commit.open_record import OWN, OpenRecord
+from stream.ledger.order import SessionKey
+
+
+@dataclass(frozen=True, slots=True)
+class Caps:
+    """Bounds of one transaction. A single answer may pass them: it has to go somehow."""
+
+    records_max: int
+    bytes_max: int
+    partitions_max: int
+
+
+#: What kind of transaction a target goes in: OWN, PROVEN (shared by proven foreign topics), or the topic alone.
+KindOf = Callable[[str], str]
+PROVEN = "\0proven"
+
+
+def choose_kind(lanes: Sequence[Iterable[OpenRecord]], kind_of: KindOf, overdue_before_s: float) -> str | None:
+    """The kind of the oldest answer if it is overdue, else of the highest lane's first: no kind starves another."""
+    heads = [next(iter(answers), None) for answers in lanes]
+    present = [head for head in heads if head is not None]
+    if not present:
+        return None
+    oldest = min(present, key=lambda record: record.ready_s)
+    return kind_of((oldest if oldest.ready_s <= overdue_before_s else present[0]).target)
+
+
+def select(
+    lanes: Sequence[Iterable[OpenRecord]],
+    kind: str,
+    kind_of: KindOf,
+    caps: Caps,
+    partitions_of: Mapping[str, int],
+) -> list[OpenRecord]:
+    """The answers of `kind`, highest lane first, each lane in the order in which its answers became ready.
+
+    A session's later answer never goes before an earlier one: once one of its answers is passed over, so are the
+    rest. `partitions_of` says how many partitions a topic has (unknown: 1 per output).
+    """
+    chosen: list[OpenRecord] = []
+    passed: set[SessionKey] = set()
+    room = _Room(caps, partitions_of)
+    for answers in lanes:
+        for record in answers:
+            session = record.session
+            if session in passed:
+                continue
+            if record.target is not OWN and kind_of(record.target) != kind or record.target is OWN and kind != OWN:
+                if session is not None:
+                    passed.add(session)
+                continue
+            if not room.takes(record):
+                return chosen
+            chosen.append(record)
+    return chosen
+
+
+class _Room:
+    """What is left of the caps while a transaction is put together."""
+
+    def __init__(self, caps: Caps, partitions_of: Mapping[str, int]) -> None:
+        self._records = caps.records_max
+        self._bytes = caps.bytes_max
+        self._partitions = caps.partitions_max
+        self._partitions_of = partitions_of
+        self._outputs: dict[str, int] = {}
+        self._empty = True
+
+    def takes(self, record: OpenRecord) -> bool:
+        """Counts the record in if it fits; the first one always does."""
+        self._records -= 1
+        self._bytes -= record.size_bytes
+        for output in record.outputs:
+            topic = output.topic
+            sent = self._outputs.get(topic, 0)
+            if sent < self._partitions_of.get(topic, sent + 1):
+                self._outputs[topic] = sent + 1
+                self._partitions -= 1
+        if self._empty:
+            self._empty = False
+            return True
+        return self._records >= 0 and self._bytes >= 0 and self._partitions >= 0

@@ -1,0 +1,108 @@
+"""What is known of the foreign reply topics: looked up before first use, proven by success, set aside on failure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from stream.commit.open_record import OWN
+from stream.commit.selection import PROVEN
+from stream.log.base import TopicDescription
+
+#: Reply topics remembered; the oldest is forgotten first and looked up again when it is named again.
+TARGETS_MAX: Final = 4_096
+#: A quarantined topic is looked up again after so long.
+QUARANTINE_S: Final = 30.0
+
+
+@dataclass(slots=True)
+class _Target:
+    partitions: int = 0
+    proven: bool = False
+    #: Why nothing can be written there; empty: usable.
+    refusal: str = ""
+    #: When a refused topic may be looked up again, by the monotonic clock.
+    again_s: float = 0.0
+    looked_up: bool = False
+
+
+class Targets:
+    """State of every reply topic that records named. Time is handed in."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, _Target] = {}
+        #: Topic -> partitions, for selection. The owner adds the service's own topics.
+        self.partitions_of: dict[str, int] = {}
+
+    def kind(self, topic: str) -> str:
+        """OWN, PROVEN, or the topic itself: it goes alone."""
+        if topic is OWN:
+            return OWN
+        target = self._known.get(topic)
+        return PROVEN if target is not None and target.proven else topic
+
+    def refusal(self, topic: str, partition: int, now_s: float) -> str | None:
+        """Why an answer cannot be written there, or None. A topic whose quarantine is over is unknown again."""
+        target = self._known.get(topic)
+        if target is None or not target.looked_up:
+            return None
+        if target.refusal:
+            if now_s < target.again_s:
+                return target.refusal
+            self.forget([topic])
+            return None
+        if partition >= target.partitions:
+            return f"reply topic {topic} has {target.partitions} partitions, none with the number {partition}"
+        return None
+
+    def unknown(self, topics: Iterable[str]) -> list[str]:
+        """Those of `topics` that must be looked up before anything is sent there."""
+        return [t for t in set(topics) if t is not OWN and not (t in self._known and self._known[t].looked_up)]
+
+    def looked_up(self, found: Mapping[str, TopicDescription | None], now_s: float) -> list[str]:
+        """Take in an answer of the broker; gives the topics that are refused."""
+        for topic, description in found.items():
+            target = self._remember(topic)
+            target.looked_up = True
+            if description is None:
+                self.quarantine(topic, f"reply topic {topic} does not exist", now_s)
+            elif "compact" in description.settings.get("cleanup.policy", ""):
+                self.quarantine(topic, f"reply topic {topic} is compacted: it would not keep every answer", now_s)
+            else:
+                target.partitions = self.partitions_of[topic] = description.partitions
+        return [topic for topic in found if self._known[topic].refusal]
+
+    def proved(self, topics: Iterable[str]) -> None:
+        """A transaction with these topics was committed: they may share from now on."""
+        for topic in topics:
+            if topic is not OWN:
+                self._remember(topic).proven = True
+
+    def suspect(self, topics: Iterable[str]) -> None:
+        """A transaction with these topics failed: each goes alone again, after a new look-up."""
+        for topic in topics:
+            if topic in self._known:
+                self._known[topic].proven = self._known[topic].looked_up = False
+
+    def quarantine(self, topic: str, refusal: str, now_s: float) -> None:
+        """Set aside: its answers become dead letters of class `unwritable` until it is looked up again."""
+        target = self._remember(topic)
+        target.refusal, target.again_s = refusal, now_s + QUARANTINE_S
+        target.proven, target.looked_up = False, True
+
+    def forget(self, topics: Iterable[str]) -> None:
+        for topic in topics:
+            self._known.pop(topic, None)
+            self.partitions_of.pop(topic, None)
+
+    @property
+    def quarantined(self) -> list[str]:
+        return [topic for topic, target in self._known.items() if target.refusal]
+
+    def _remember(self, topic: str) -> _Target:
+        if topic not in self._known:
+            while len(self._known) >= TARGETS_MAX:
+                self.forget([next(iter(self._known))])
+            self._known[topic] = _Target()
+        return self._known[topic]
