@@ -1,0 +1,105 @@
+"""`headrace demo`: up, sample records, progress, a table of results, dead letters, the tally, then stop."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+import time
+from pathlib import Path
+from typing import Final
+
+from rich.console import Console
+
+from stream.cli.parser import Commands
+from stream.demo.installation import DemoInstallation
+from stream.demo.run import Sent, feed, watch
+from stream.demo.samples import samples
+from stream.demo.show import dead_letters_table, progress_bar, results_table, tally_lines
+from stream.demo.tally import Outcome, tally
+from stream.log.kafka import kafka_log
+from stream.place import Place
+from stream.supervisor.lock import check_free
+from workers.journal import journal_path, read_totals
+
+ENDPOINT: Final = "smollm2"
+STATE_DIR: Final = Path(".headrace-demo")
+#: The simulated engine is slow enough to be killed in the middle of its work.
+CONFIGS: Final = {
+    "vllm": f'[endpoints.{ENDPOINT}]\nengine = "vllm"\npartitions = 8\n',
+    "simulated": (
+        f'[endpoints.{ENDPOINT}]\nengine = "simulated"\npartitions = 8\nslots = 8\n'
+        "simulated = { prefill_tokens_per_s = 2000, decode_tokens_per_s = 50 }\n"
+    ),
+}
+
+
+def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
+    parser = commands.add_parser("demo", help="the main job end to end, on sample records")
+    parser.add_argument("--engine", choices=sorted(CONFIGS), default="vllm", help="simulated needs no model")
+    parser.add_argument(
+        "--kill",
+        choices=("worker", "dispatcher", "none"),
+        help="SIGKILL that process in the middle (with the simulated engine: worker by default)",
+    )
+    parser.add_argument(
+        "--state-dir", type=Path, default=STATE_DIR, help="emptied first (default: %(default)s)"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    kill = arguments.kill or ("worker" if arguments.engine == "simulated" else "none")
+    console = Console()
+    config = _prepare(arguments.state_dir, arguments.engine)
+    console.print(f"starting Kafka, a dispatcher and a worker ({arguments.engine} engine) …")
+    begin = time.monotonic()
+    installation = DemoInstallation(config, arguments.state_dir)
+    try:
+        bootstrap = installation.wait_ready()
+        console.print(f"ready after {time.monotonic() - begin:.1f} s: Kafka at {bootstrap}")
+        place = Place(bootstrap, arguments.state_dir.absolute(), "demo")
+        exact = _main_job(console, installation, place, kill)
+    finally:
+        installation.stop()
+    console.print(f"stopped; logs and data are in {arguments.state_dir}")
+    return 0 if exact else 1
+
+
+def _prepare(state_dir: Path, engine: str) -> Path:
+    """An empty state directory with the demo's configuration. Refused while something lives in it."""
+    if state_dir.exists():
+        check_free(state_dir)
+        shutil.rmtree(state_dir)
+    state_dir.mkdir(parents=True)
+    config = state_dir / "demo.toml"
+    config.write_text(CONFIGS[engine], encoding="utf-8")
+    return config
+
+
+def _main_job(console: Console, installation: DemoInstallation, place: Place, kill: str) -> bool:
+    log, begin, killed = kafka_log(place), time.monotonic(), None
+    lines = samples(ENDPOINT)
+    # A dispatcher is done in an instant: half of the records come while it is dead.
+    first = lines[: len(lines) // 2] if kill == "dispatcher" else lines
+    sent = feed(log, first)
+    outcomes: list[Outcome] = []
+    with progress_bar(console) as bar:
+        if kill != "none":
+            outcomes = watch(log, len(lines), len(lines) // 4, bar)
+            killed = installation.kill(kill)
+            console.print(f"killed {killed} with {len(outcomes)} of {len(lines)} records done")
+            sent += feed(log, lines[len(first) :])
+        outcomes = watch(log, len(lines), len(lines), bar)
+    _report(console, sent, outcomes)
+    sums = tally([record.source for record in sent], outcomes)
+    repeats = read_totals(journal_path(place.state_dir, f"worker-{ENDPOINT}-00")).repeats
+    for line in tally_lines(sums, time.monotonic() - begin, killed, repeats):
+        console.print(line, highlight=False)
+    return sums.exact
+
+
+def _report(console: Console, sent: list[Sent], outcomes: list[Outcome]) -> None:
+    name_of = {record.source: record.name for record in sent}
+    answers = {name_of.get(one.source, ""): one.text for one in outcomes if one.text is not None}
+    dead = [(name_of.get(one.source, one.source), one) for one in outcomes if one.text is None]
+    console.print(results_table(answers))
+    console.print(dead_letters_table(dead))
