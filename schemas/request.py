@@ -1,11 +1,15 @@
-"""A request as it travels inside: parsed once at the edge, trusted afterwards."""
+"""A request as it travels inside: parsed once at the edge, trusted afterwards.
+
+The bounds stand in the types: msgspec checks them while it parses, for nothing.
+"""
 
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import Any
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
+from msgspec import Meta
 
 
 class Task(StrEnum):
@@ -22,38 +26,50 @@ TASK_OF_URL: dict[str, Task] = {
     "/v1/embeddings": Task.EMBEDDING,
 }
 
+TOKENS_MAX: Final = 2**31 - 1
+STOPS_MAX: Final = 16
+ANSWERS_MAX: Final = 8
 
-class Message(msgspec.Struct, frozen=True):
+Role = Literal["system", "developer", "user", "assistant", "tool"]
+ServiceTier = Literal["priority", "default", "auto", "flex", "batch"]
+TokenCount = Annotated[int, Meta(ge=1, le=TOKENS_MAX)]
+TokenId = Annotated[int, Meta(ge=0, le=TOKENS_MAX)]
+Penalty = Annotated[float, Meta(ge=-2, le=2)]
+StopText = Annotated[str, Meta(min_length=1)]
+
+
+class Message(msgspec.Struct, frozen=True, gc=False):
     """One turn of a chat. `content` is text, a list of `{"type": "text", "text": …}` parts, or null."""
 
-    role: str
+    role: Role
     content: str | list[dict[str, Any]] | None = None
     name: str | None = None
     tool_calls: list[dict[str, Any]] | None = None
     tool_call_id: str | None = None
 
 
-class Body(msgspec.Struct, frozen=True):
+class Body(msgspec.Struct, frozen=True, gc=False):
     """The OpenAI body: the fields that Headrace reads. Others are kept in the record and ignored."""
 
     model: str
-    messages: list[Message] | None = None
-    prompt: str | list[int] | None = None
-    input: str | list[str] | list[int] | None = None
-    max_tokens: int | None = None
-    max_completion_tokens: int | None = None
-    temperature: float | None = None
-    top_p: float | None = None
-    n: int | None = None
-    stop: str | list[str] | None = None
-    seed: int | None = None
-    presence_penalty: float | None = None
-    frequency_penalty: float | None = None
+    messages: Annotated[list[Message], Meta(min_length=1)] | None = None
+    prompt: str | Annotated[list[TokenId], Meta(min_length=1)] | None = None
+    #: Texts, or the token ids of one text; never mixed (validate.py).
+    input: str | Annotated[list[str | TokenId], Meta(min_length=1)] | None = None
+    max_tokens: TokenCount | None = None
+    max_completion_tokens: TokenCount | None = None
+    temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
+    top_p: Annotated[float, Meta(gt=0, le=1)] | None = None
+    n: Annotated[int, Meta(ge=1, le=ANSWERS_MAX)] | None = None
+    stop: StopText | Annotated[list[StopText], Meta(max_length=STOPS_MAX)] | None = None
+    seed: Annotated[int, Meta(ge=-(2**63), le=2**63 - 1)] | None = None
+    presence_penalty: Penalty | None = None
+    frequency_penalty: Penalty | None = None
     response_format: dict[str, Any] | None = None
     structured_outputs: dict[str, Any] | None = None
     metadata: dict[str, str] | None = None
     prompt_cache_key: str | None = None
-    service_tier: str | None = None
+    service_tier: ServiceTier | None = None
 
     @property
     def tokens_max(self) -> int | None:
@@ -61,7 +77,17 @@ class Body(msgspec.Struct, frozen=True):
         return self.max_tokens if self.max_completion_tokens is None else self.max_completion_tokens
 
 
-class Request(msgspec.Struct, frozen=True):
+class Line(msgspec.Struct, frozen=True, gc=False):
+    """The request line as it is written: what OpenAI Batch and `vllm run-batch` read."""
+
+    body: Body
+    url: str
+    #: POST, also when it is left out.
+    method: str | None = None
+    custom_id: str | None = None
+
+
+class Request(msgspec.Struct, frozen=True, gc=False):
     """One validated request line."""
 
     task: Task

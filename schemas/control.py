@@ -1,0 +1,141 @@
+"""Control headers: what a producer asks of the service beside the request itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Literal, NamedTuple
+
+from schemas import headers as names
+from schemas.carry import Carried, carry, split_replay
+from schemas.errors import BadRecord
+from schemas.headers import OWN_PREFIX, Header
+from schemas.lane import LANES, Lane
+from schemas.topic_name import topic_problem
+
+Errors = Literal["dead-letter", "result"]
+
+#: Key and headers of an input record together.
+HEADERS_BYTES_MAX: Final = 64 * 1024
+#: Of a tenant or a session, as UTF-8.
+NAME_BYTES_MAX: Final = 256
+_INT64_MAX: Final = 2**63 - 1
+
+
+class ReplyTo(NamedTuple):
+    """Where the answer goes; without a partition the key decides."""
+
+    topic: str
+    partition: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Control:
+    """The control headers of one input record, and what travels on."""
+
+    session: str | None = None
+    tenant: str | None = None
+    lane: Lane | None = None
+    #: ms since the epoch.
+    deadline_ms: int | None = None
+    reply_to: ReplyTo | None = None
+    errors: Errors = "dead-letter"
+    #: How often this record was replayed.
+    replay: int = 0
+    #: All headers of the producer, renamed for the work record.
+    carried: Carried = ()
+
+
+NO_CONTROL: Final = Control()
+
+
+def read_control(
+    headers: Sequence[Header] | None, key: bytes | None = None, headers_bytes_max: int = HEADERS_BYTES_MAX
+) -> Control:
+    """Read an input record's headers.
+
+    The last of a repeated one wins; null and empty ones count as absent; forged service headers mean nothing.
+    Raises BadRecord: `unreadable` (too large) or `invalid` (which, why, what would be right).
+    """
+    if not headers:
+        if key is not None and len(key) > headers_bytes_max:
+            raise _too_large(len(key), headers_bytes_max)
+        return NO_CONTROL
+    size = headers_size(headers) + len(key or b"")
+    if size > headers_bytes_max:
+        raise _too_large(size, headers_bytes_max)
+    found = {name: value for name, value in headers if value and name.startswith(OWN_PREFIX)}
+    values = {field: read(name, found[name]) for name, (field, read) in _READ.items() if name in found}
+    return Control(**values, replay=split_replay(headers)[1], carried=carry(headers))
+
+
+def headers_size(headers: Sequence[Header]) -> int:
+    """Bytes of names and values, as the bound counts them."""
+    return sum(len(name.encode(errors="surrogatepass")) + len(value or b"") for name, value in headers)
+
+
+def _too_large(size: int, limit: int) -> BadRecord:
+    return BadRecord.unreadable(
+        f"key and headers of {size} bytes are too large; at most {limit} bytes are read"
+    )
+
+
+def _text(name: str, value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError as error:
+        raise _wrong(name, value, "UTF-8 text") from error
+
+
+def _name(name: str, value: bytes) -> str:
+    if len(value) > NAME_BYTES_MAX:
+        raise BadRecord.invalid(f"header {name}: {len(value)} bytes; right is at most {NAME_BYTES_MAX}")
+    return _text(name, value)
+
+
+def _lane(name: str, value: bytes) -> Lane:
+    text = _text(name, value)
+    if text not in LANES:
+        raise _wrong(name, value, "one of " + ", ".join(LANES))
+    return Lane(text)
+
+
+def _deadline(name: str, value: bytes) -> int:
+    number = int(value) if len(value) <= 19 and value.isdigit() else _INT64_MAX + 1
+    if number > _INT64_MAX:
+        raise _wrong(name, value, "milliseconds since 1970, as digits")
+    return number
+
+
+def _reply_to(name: str, value: bytes) -> ReplyTo:
+    topic, colon, partition = _text(name, value).partition(":")
+    problem = topic_problem(topic)
+    if problem is not None:
+        raise _wrong(name, value, f"topic or topic:partition ({problem})")
+    if not colon:
+        return ReplyTo(topic)
+    if not (partition.isascii() and partition.isdigit() and len(partition) <= 9):
+        raise _wrong(name, value, "topic:partition, the partition a number")
+    return ReplyTo(topic, int(partition))
+
+
+def _errors(name: str, value: bytes) -> str:
+    text = _text(name, value)
+    if text not in ("dead-letter", "result"):
+        raise _wrong(name, value, "dead-letter or result")
+    return text
+
+
+def _wrong(name: str, value: bytes, right: str) -> BadRecord:
+    shown = repr(value[:80])[1:]
+    return BadRecord.invalid(f"header {name}: {shown} is wrong; right is {right}")
+
+
+_READ: Final[dict[str, tuple[str, Callable[[str, bytes], Any]]]] = {
+    names.SESSION: ("session", _name),
+    names.TENANT: ("tenant", _name),
+    names.LANE: ("lane", _lane),
+    names.DEADLINE: ("deadline_ms", _deadline),
+    names.REPLY_TO: ("reply_to", _reply_to),
+    names.ERRORS: ("errors", _errors),
+}
