@@ -223,6 +223,7 @@ class LogAdmin(Protocol):
     def create(self, topics: Sequence[TopicDescription], timeout_s: float) -> None:
         """Existing ones are left as they are."""
 
+    def delete(self, names: Sequence[str], timeout_s: float) -> None: ...
     def delete_records(self, below: Mapping[Partition, int], timeout_s: float) -> None: ...
 
     def group_offsets(

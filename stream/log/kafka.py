@@ -1,0 +1,67 @@
+"""Makes the clients of a real Kafka."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from stream.log import kafka_settings
+from stream.log.base import Assignor, Partition
+from stream.log.kafka_admin import KafkaAdmin
+from stream.log.kafka_consumer import KafkaConsumer
+from stream.log.kafka_plain import KafkaPlainProducer
+from stream.log.kafka_producer import KafkaProducer
+from stream.log.kafka_reader import KafkaReader
+from stream.place import Place
+
+
+@dataclass(frozen=True, slots=True)
+class KafkaLog:
+    """A `Log`: where the brokers are and how to speak with them."""
+
+    bootstrap_servers: str
+    client: Mapping[str, str]
+
+    def consumer(
+        self,
+        group: str,
+        instance_id: str | None = None,
+        *,
+        assignor: Assignor = "range",
+        regex_refresh_ms: int = 3_000,
+    ) -> KafkaConsumer:
+        settings = kafka_settings.consumer_settings(
+            self.bootstrap_servers,
+            self.client,
+            group=group,
+            instance_id=instance_id,
+            assignor=assignor,
+            regex_refresh_ms=regex_refresh_ms,
+        )
+        return KafkaConsumer(settings, cooperative=assignor == "cooperative-sticky")
+
+    def producer(self, transactional_id: str, *, batch_bytes_max: int = 1_000_000) -> KafkaProducer:
+        return KafkaProducer(
+            kafka_settings.producer_settings(
+                self.bootstrap_servers,
+                self.client,
+                transactional_id=transactional_id,
+                batch_bytes_max=batch_bytes_max,
+            )
+        )
+
+    def admin(self) -> KafkaAdmin:
+        return KafkaAdmin(kafka_settings.admin_settings(self.bootstrap_servers, self.client))
+
+    def plain_producer(self) -> KafkaPlainProducer:
+        return KafkaPlainProducer(kafka_settings.plain_producer_settings(self.bootstrap_servers, self.client))
+
+    def reader(self, begin: Sequence[str] | Mapping[Partition, int]) -> KafkaReader:
+        return KafkaReader(
+            kafka_settings.reader_settings(self.bootstrap_servers, self.client), self.admin(), begin
+        )
+
+
+def kafka_log(place: Place) -> KafkaLog:
+    """The log of this place."""
+    return KafkaLog(place.bootstrap_servers, place.client)

@@ -1,0 +1,139 @@
+"""Topics and positions over confluent-kafka's admin client."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from confluent_kafka import (
+    ConsumerGroupTopicPartitions,
+    IsolationLevel,
+    KafkaError,
+    KafkaException,
+    TopicPartition,
+)
+from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
+
+from stream.errors import LogTimeout
+from stream.log.base import Committed, Partition, TopicDescription, Watermarks
+from stream.log.kafka_calls import answer, ask
+from stream.log.kafka_events import log_event
+from stream.log.kafka_failures import log_error
+from stream.log.kafka_settings import Settings
+
+_LOG = logging.getLogger(__name__)
+_LOOK_AGAIN_S: Final = 0.05
+
+
+class KafkaAdmin:
+    """A `LogAdmin`."""
+
+    def __init__(self, settings: Settings) -> None:
+        self._client = AdminClient({**settings, "error_cb": log_event}, logger=_LOG)
+
+    def topics(self, timeout_s: float) -> Mapping[str, int]:
+        found = ask("list topics", timeout_s, lambda left: self._client.list_topics(timeout=left))
+        return {name: len(topic.partitions) for name, topic in found.topics.items() if topic.error is None}
+
+    def describe(self, names: Sequence[str], timeout_s: float) -> Mapping[str, TopicDescription | None]:
+        counts = self.topics(timeout_s)
+        there = [name for name in names if name in counts]
+        resources = [ConfigResource(ResourceType.TOPIC, name) for name in there]
+        futures = self._client.describe_configs(resources, request_timeout=timeout_s) if resources else {}
+        found: dict[str, TopicDescription | None] = dict.fromkeys(names)
+        for resource, future in futures.items():
+            entries = answer(f"settings of {resource.name}", future, timeout_s)
+            settings = {key: entry.value for key, entry in entries.items() if entry.value is not None}
+            found[resource.name] = TopicDescription(resource.name, counts[resource.name], settings)
+        return found
+
+    def create(self, topics: Sequence[TopicDescription], timeout_s: float) -> None:
+        """Replicated as the broker's default says. Returns when every partition has its leader."""
+        if not topics:
+            return
+        wanted = [NewTopic(topic.name, topic.partitions, -1, config=dict(topic.settings)) for topic in topics]
+        deadline = time.monotonic() + timeout_s
+        futures = self._client.create_topics(wanted, operation_timeout=timeout_s, request_timeout=timeout_s)
+        for name, future in futures.items():
+            try:
+                future.result(timeout_s)
+            except KafkaException as raised:
+                if raised.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
+                    raise log_error(raised.args[0], f"create {name}") from raised
+        self._await_leaders({topic.name for topic in topics}, deadline)
+
+    def delete(self, names: Sequence[str], timeout_s: float) -> None:
+        """Missing ones are no error."""
+        futures = self._client.delete_topics(list(names), operation_timeout=timeout_s) if names else {}
+        for name, future in futures.items():
+            try:
+                future.result(timeout_s)
+            except KafkaException as raised:
+                if raised.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
+                    raise log_error(raised.args[0], f"delete {name}") from raised
+
+    def delete_records(self, below: Mapping[Partition, int], timeout_s: float) -> None:
+        if not below:
+            return
+        positions = [TopicPartition(*partition, offset) for partition, offset in below.items()]
+        for position, future in self._client.delete_records(positions, request_timeout=timeout_s).items():
+            answer(f"delete records of {position.topic}/{position.partition}", future, timeout_s)
+
+    def group_offsets(
+        self, group: str, partitions: Sequence[Partition], timeout_s: float
+    ) -> Mapping[Partition, Committed | None]:
+        if not partitions:
+            return {}
+        asked = ConsumerGroupTopicPartitions(group, [TopicPartition(*partition) for partition in partitions])
+        futures = self._client.list_consumer_group_offsets([asked], request_timeout=timeout_s)
+        found = answer(f"offsets of {group}", futures[group], timeout_s)
+        committed: dict[Partition, Committed | None] = dict.fromkeys(partitions)
+        for position in found.topic_partitions:
+            if position.error is not None:
+                raise log_error(position.error, f"offset of {group} on {position.topic}/{position.partition}")
+            if position.offset >= 0:
+                place = Partition(position.topic, position.partition)
+                committed[place] = Committed(position.offset, position.metadata or "")
+        return committed
+
+    def watermarks(self, partitions: Sequence[Partition], timeout_s: float) -> Mapping[Partition, Watermarks]:
+        low = self._offsets(partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED, timeout_s)
+        high = self._offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_UNCOMMITTED, timeout_s)
+        return {partition: Watermarks(low[partition], high[partition]) for partition in partitions}
+
+    def stable_ends(self, partitions: Sequence[Partition], timeout_s: float) -> Mapping[Partition, int]:
+        return self._offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED, timeout_s)
+
+    def _offsets(
+        self, partitions: Sequence[Partition], spec: OffsetSpec, isolation: IsolationLevel, timeout_s: float
+    ) -> dict[Partition, int]:
+        if not partitions:
+            return {}
+        asked = {TopicPartition(*partition): spec for partition in partitions}
+        futures = self._client.list_offsets(asked, isolation_level=isolation, request_timeout=timeout_s)
+        return {
+            Partition(place.topic, place.partition): answer(
+                f"offsets of {place.topic}/{place.partition}", future, timeout_s
+            ).offset
+            for place, future in futures.items()
+        }
+
+    def _await_leaders(self, names: set[str], deadline: float) -> None:
+        """Creation answers before every broker knows: what follows would meet an unknown topic."""
+        while True:
+            found = ask("list topics", max(0.1, deadline - time.monotonic()), self._metadata).topics
+            ready = {
+                name
+                for name, topic in found.items()
+                if topic.error is None and all(part.leader >= 0 for part in topic.partitions.values())
+            }
+            if names <= ready:
+                return
+            if time.monotonic() >= deadline:
+                raise LogTimeout(f"topics without a leader: {sorted(names - ready)}")
+            time.sleep(_LOOK_AGAIN_S)
+
+    def _metadata(self, left: float):  # type: ignore[no-untyped-def]
+        return self._client.list_topics(timeout=left)

@@ -1,0 +1,170 @@
+"""The group consumer over confluent-kafka: explicit offsets at every assignment, errors of callbacks out of `poll`."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Final, TypeVar
+
+from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
+
+from stream.errors import LogError
+from stream.log.base import (
+    AssignmentListener,
+    Committed,
+    GroupStamp,
+    Partition,
+    Polled,
+    Watermarks,
+)
+from stream.log.kafka_calls import ask
+from stream.log.kafka_events import log_event
+from stream.log.kafka_failures import log_error
+from stream.log.kafka_messages import NOTHING, sort_messages
+from stream.log.kafka_settings import Settings
+from stream.log.stamp import parse_stamp
+
+_LOG = logging.getLogger(__name__)
+_INVALID_OFFSET: Final = -1001
+T = TypeVar("T")
+
+
+class KafkaConsumer:
+    """A `LogConsumer`. `cooperative`: the assignor keeps what is not named, so assignments are increments."""
+
+    def __init__(self, settings: Settings, *, cooperative: bool) -> None:
+        self._client = Consumer({**settings, "error_cb": log_event}, logger=_LOG)
+        self._cooperative: Final = cooperative
+        self._owned: set[Partition] = set()
+        self._paused: set[Partition] = set()
+        #: Partitions that a callback named since the first record of this poll.
+        self._touched: set[Partition] = set()
+        self._crash: BaseException | None = None
+        self._closed = False
+
+    def subscribe(self, topics: Sequence[str], listener: AssignmentListener) -> None:
+        """The three callbacks are all given: without `on_lost`, lost partitions would reach `revoked` (trap 4)."""
+        self._client.subscribe(
+            list(topics),
+            on_assign=self._guarded(lambda named: self._assign(named, listener)),
+            on_revoke=self._guarded(lambda named: self._drop(named, listener.revoked)),
+            on_lost=self._guarded(lambda named: self._drop(named, listener.lost)),
+        )
+
+    def poll(self, records_max: int, timeout_s: float) -> Polled:
+        first = self._served(lambda: self._client.poll(timeout_s))
+        if first is None:
+            return NOTHING
+        self._touched.clear()
+        batch: list[Message] = (
+            self._served(lambda: self._client.consume(records_max - 1, 0)) if records_max > 1 else []
+        )
+        # A callback served by consume makes the record before it stale; librdkafka drops its own, not this one.
+        if not self._touched or Partition(first.topic(), first.partition()) not in self._touched:
+            batch.insert(0, first)
+        return sort_messages(batch)
+
+    def pause(self, partitions: Sequence[Partition]) -> None:
+        self._paused.update(partitions)
+        self._client.pause(_positions(self._owned.intersection(partitions)))
+
+    def resume(self, partitions: Sequence[Partition]) -> None:
+        self._paused.difference_update(partitions)
+        self._client.resume(_positions(self._owned.intersection(partitions)))
+
+    def seek(self, partition: Partition, offset: int) -> None:
+        try:
+            self._client.seek(TopicPartition(partition.topic, partition.partition, offset))
+        except KafkaException as raised:
+            raise log_error(raised.args[0], f"seek {partition}") from raised
+
+    def group(self) -> GroupStamp:
+        native = self._client.consumer_group_metadata()
+        generation, member_id = parse_stamp(native)
+        return GroupStamp(generation, member_id, native)
+
+    def committed(
+        self, partitions: Sequence[Partition], timeout_s: float
+    ) -> Mapping[Partition, Committed | None]:
+        asked = _positions(partitions)
+        answers = ask("committed offsets", timeout_s, lambda left: self._client.committed(asked, left))
+        for position in answers:
+            if position.error is not None:
+                raise log_error(position.error, f"committed offset of {position.topic}/{position.partition}")
+        return {Partition(found.topic, found.partition): _committed(found) for found in answers}
+
+    def watermarks(self, partition: Partition, timeout_s: float) -> Watermarks:
+        """`high` is the last stable offset: where this reader stops."""
+        asked = TopicPartition(*partition)
+        low, high = ask(
+            f"watermarks of {partition}",
+            timeout_s,
+            lambda left: self._client.get_watermark_offsets(asked, left),
+        )
+        return Watermarks(low, high)
+
+    def close(self) -> None:
+        if not self._closed:
+            self._closed = True
+            self._served(self._client.close)
+
+    def _served(self, call: Callable[[], T]) -> T:
+        """What a callback raised comes out here, and again at every later call: the process must end."""
+        try:
+            result = call()
+        except KafkaException as raised:
+            raise log_error(raised.args[0], "poll") from raised
+        if self._crash is not None:
+            raise self._crash
+        return result
+
+    def _guarded(
+        self, change: Callable[[list[Partition]], None]
+    ) -> Callable[[Consumer, list[TopicPartition]], None]:
+        def callback(_client: Consumer, positions: list[TopicPartition]) -> None:
+            named = [Partition(position.topic, position.partition) for position in positions]
+            self._touched.update(named)
+            try:
+                change(named)
+            except BaseException as error:
+                self._crash = error
+                # Else the binding assigns by itself, at the committed offset, and records flow without a ledger.
+                self._assign_nothing()
+
+        return callback
+
+    def _assign(self, named: list[Partition], listener: AssignmentListener) -> None:
+        begin = listener.assigned(named)
+        if missing := [partition for partition in named if partition not in begin]:
+            raise LogError(f"no offset to read on from for {missing}")
+        positions = [TopicPartition(*partition, begin[partition]) for partition in named]
+        if self._cooperative:
+            self._client.incremental_assign(positions)
+        else:
+            self._owned.clear()
+            self._client.assign(positions)
+        self._owned.update(named)
+        # librdkafka forgets the pause with the assignment (trap 11).
+        if again := self._paused.intersection(named):
+            self._client.pause(_positions(again))
+
+    def _drop(self, named: list[Partition], tell: Callable[[Sequence[Partition]], None]) -> None:
+        """The binding takes them away after this callback, increment or whole as the assignor demands."""
+        try:
+            tell(named)
+        finally:
+            self._owned.difference_update(named)
+
+    def _assign_nothing(self) -> None:
+        try:
+            self._client.unassign()
+        except KafkaException:
+            _LOG.exception("could not drop the assignment")
+
+
+def _positions(partitions: Iterable[Partition]) -> list[TopicPartition]:
+    return [TopicPartition(topic, partition) for topic, partition in partitions]
+
+
+def _committed(found: TopicPartition) -> Committed | None:
+    return None if found.offset == _INVALID_OFFSET else Committed(found.offset, found.metadata or "")

@@ -1,0 +1,37 @@
+"""Splits a fetched batch into records and end-of-partition events; other errors are raised or logged."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from confluent_kafka import KafkaError, Message
+
+from stream.log.base import EndOfPartition, Polled
+from stream.log.kafka_failures import consumer_failure
+
+_LOG = logging.getLogger(__name__)
+
+NOTHING: Final = Polled((), ())
+
+
+def sort_messages(batch: Sequence[Message]) -> Polled:
+    """LogError, LogFenced for an error event that librdkafka does not recover from."""
+    records = [message for message in batch if message.error() is None]
+    if len(records) == len(batch):
+        return Polled(records, ())
+    ends = [end for message in batch if (end := _event(message)) is not None]
+    return Polled(records, ends)
+
+
+def _event(message: Message) -> EndOfPartition | None:
+    error: KafkaError | None = message.error()
+    if error is None:
+        return None
+    if error.code() == KafkaError._PARTITION_EOF:
+        return EndOfPartition(message.topic(), message.partition(), message.offset())
+    if (failure := consumer_failure(error)) is not None:
+        raise failure
+    _LOG.warning("consumer: %s (%s)", error.str(), error.name())
+    return None

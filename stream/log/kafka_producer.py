@@ -1,0 +1,156 @@
+"""The transactional producer: each publish is one whole transaction with exactly one outcome."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from stream.errors import LogError, LogFenced, LogTimeout
+from stream.log import reasons
+from stream.log.base import (
+    Aborted,
+    Fenced,
+    GroupStamp,
+    OffsetCommit,
+    Outcome,
+    Output,
+    Success,
+    Unknown,
+    nowhere,
+)
+from stream.log.kafka_failures import Verdict
+from stream.log.kafka_settings import Settings
+from stream.log.kafka_transaction import RETRY_S_MAX, Clock, StepFailed, Transactions
+
+
+class KafkaProducer:
+    """A `LogProducer` over confluent-kafka."""
+
+    def __init__(self, settings: Settings, clock: Clock = time.monotonic) -> None:
+        self._settings: Final = settings
+        self._clock: Final = clock
+        self._client: Transactions | None = None
+
+    def start(self, timeout_s: float) -> None:
+        """A new client under the same id; LogFenced, LogTimeout or LogError when it cannot be had."""
+        try:
+            self._renew(timeout_s)
+        except StepFailed as failed:
+            raise _start_error(failed) from failed
+
+    def publish(
+        self,
+        outputs: Sequence[Output],
+        offsets: Sequence[OffsetCommit],
+        group: GroupStamp | None,
+        *,
+        attribute: bool = False,
+        reach: Callable[[str], None] = nowhere,
+    ) -> Outcome:
+        check_offsets(offsets, group)
+        if group is not None and not group.valid:
+            return Aborted(reasons.STALE_MEMBER, {})
+        if (unready := self._make_ready()) is not None:
+            return unready
+        client = self._running()
+        try:
+            self._run(client, outputs, offsets, group, attribute=attribute, reach=reach)
+        except StepFailed as failed:
+            return _end(client, failed)
+        except BaseException:
+            client.tainted = True
+            raise
+        return Success()
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _run(
+        self,
+        client: Transactions,
+        outputs: Sequence[Output],
+        offsets: Sequence[OffsetCommit],
+        group: GroupStamp | None,
+        *,
+        attribute: bool,
+        reach: Callable[[str], None],
+    ) -> None:
+        client.begin()
+        reach("begun")
+        if attribute:
+            client.produce_attributed(outputs)
+        else:
+            client.produce(outputs)
+        reach("produced")
+        if offsets and group is not None:
+            client.send_offsets(offsets, group.native)
+        reach("offsets_sent")
+        client.deliver()
+        client.commit()
+        reach("committed")
+
+    def _make_ready(self) -> Outcome | None:
+        """Replace a tainted client before it begins: the new epoch fences whatever is still under way."""
+        if not self._running().tainted:
+            return None
+        try:
+            self._renew(RETRY_S_MAX)
+        except StepFailed as failed:
+            # Nothing of these outputs was begun, so nothing of them can be committed.
+            return Fenced(failed.cause) if failed.verdict is Verdict.FENCED else Aborted(failed.cause, {})
+        return None
+
+    def _renew(self, timeout_s: float) -> None:
+        self.close()
+        client = Transactions(self._settings, self._clock)
+        self._client = client
+        client.tainted = True
+        client.initialise(timeout_s)
+
+    def _running(self) -> Transactions:
+        if self._client is None:
+            raise LogError("publish before start")
+        return self._client
+
+
+def check_offsets(offsets: Sequence[OffsetCommit], group: GroupStamp | None) -> None:
+    """ValueError for what would never be right: offsets without a member, a map over its limit."""
+    if offsets and group is None:
+        raise ValueError("offsets need the group stamp that fences a zombie's")
+    for commit in offsets:
+        reasons.check_metadata(commit.metadata)
+
+
+def _end(client: Transactions, failed: StepFailed) -> Outcome:
+    """From the step that failed to the one outcome."""
+    if failed.verdict is Verdict.FENCED:
+        client.tainted = True
+        return Unknown(failed.cause) if client.timed_out else Fenced(failed.cause)
+    if failed.verdict is not Verdict.ABORT:
+        client.tainted = True
+        return Unknown(failed.cause)
+    failures = {place: reason for place, reason in client.failed.items() if place >= 0}
+    outcome = Aborted(failed.cause, failures, delivery=client.delivery_failed)
+    try:
+        client.abort()
+    except StepFailed as abort_failed:
+        return _abort_failed(client, abort_failed, outcome)
+    return outcome
+
+
+def _abort_failed(client: Transactions, failed: StepFailed, outcome: Aborted) -> Outcome:
+    """A commit that was never asked for cannot happen: the next client's start ends the transaction."""
+    client.tainted = True
+    if failed.verdict is Verdict.FENCED and not client.timed_out:
+        return Fenced(failed.cause)
+    return Unknown(failed.cause) if client.committing else outcome
+
+
+def _start_error(failed: StepFailed) -> LogError:
+    message = f"the transactional producer did not start: {failed.cause}"
+    if failed.verdict is Verdict.FENCED:
+        return LogFenced(message)
+    return LogTimeout(message) if failed.again else LogError(message)

@@ -1,0 +1,142 @@
+"""The librdkafka settings of each client, as pure functions: `exactly-once.md` 9 gives the reasons.
+
+Order of precedence: ours, then the operator's (security, tuning), then what exactly-once cannot do without.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from stream.log.base import Assignor
+
+MIB: Final = 1024 * 1024
+
+#: Open at most this long on the broker. We produce only finished work, so seconds would do.
+TRANSACTION_TIMEOUT_S: Final = 15
+#: A static member's partitions move only after this.
+SESSION_TIMEOUT_MS: Final = 8_000
+#: An eager rebalance ends within about one of these.
+HEARTBEAT_INTERVAL_MS: Final = 500
+POLL_INTERVAL_MS_MAX: Final = 300_000
+#: Our own refusal is the topic's limit, not the client's: above the dead-letter topics' 17 MiB and their headers.
+MESSAGE_BYTES_MAX: Final = 20 * MIB
+#: A missing topic is believed to be missing after this (librdkafka's own 30 s would outlast the transaction).
+TOPIC_PROPAGATION_MS: Final = 3_000
+RECONNECT_BACKOFF_MS_MAX: Final = 1_000
+
+Setting = str | int | bool
+Settings = dict[str, Setting]
+
+
+def _shared(bootstrap_servers: str, client: Mapping[str, str]) -> Settings:
+    return {
+        "bootstrap.servers": bootstrap_servers,
+        "client.id": "headrace",
+        "reconnect.backoff.max.ms": RECONNECT_BACKOFF_MS_MAX,
+        "log.connection.close": False,
+        **client,
+    }
+
+
+def _fetching() -> Settings:
+    return {
+        "enable.partition.eof": True,
+        # Small, for a pause throws the prefetched away; the back-off's default of 1 s would then stall a small queue.
+        "queued.min.messages": 4_000,
+        "queued.max.messages.kbytes": 32 * 1024,
+        "fetch.queue.backoff.ms": 5,
+        "fetch.wait.max.ms": 100,
+        "fetch.error.backoff.ms": 100,
+    }
+
+
+def consumer_settings(
+    bootstrap_servers: str,
+    client: Mapping[str, str],
+    *,
+    group: str,
+    instance_id: str | None,
+    assignor: Assignor,
+    regex_refresh_ms: int,
+) -> Settings:
+    """A group member that never commits by itself and reads committed records only."""
+    member: Settings = {} if instance_id is None else {"group.instance.id": instance_id}
+    return {
+        **_fetching(),
+        "session.timeout.ms": SESSION_TIMEOUT_MS,
+        "heartbeat.interval.ms": HEARTBEAT_INTERVAL_MS,
+        "max.poll.interval.ms": POLL_INTERVAL_MS_MAX,
+        "group.protocol": "classic",
+        "topic.metadata.refresh.interval.ms": regex_refresh_ms,
+        **_shared(bootstrap_servers, client),
+        "group.id": group,
+        **member,
+        "partition.assignment.strategy": assignor,
+        "auto.offset.reset": "earliest",
+        **_committed_only(),
+    }
+
+
+def reader_settings(bootstrap_servers: str, client: Mapping[str, str]) -> Settings:
+    """A reader without a group. librdkafka wants a group's name all the same; nothing is ever sent under it."""
+    return {
+        **_fetching(),
+        **_shared(bootstrap_servers, client),
+        "group.id": "headrace.reader",
+        "auto.offset.reset": "earliest",
+        **_committed_only(),
+    }
+
+
+def _committed_only() -> Settings:
+    return {
+        "enable.auto.commit": False,
+        "enable.auto.offset.store": False,
+        # Hides open and aborted records, and makes committed() ask for stable offsets (trap 5).
+        "isolation.level": "read_committed",
+    }
+
+
+def _producing(batch_bytes_max: int) -> Settings:
+    return {
+        "linger.ms": 5,
+        "retry.backoff.ms": 5,
+        "compression.type": "lz4",
+        "batch.size": batch_bytes_max,
+        "message.max.bytes": MESSAGE_BYTES_MAX,
+        "topic.metadata.propagation.max.ms": TOPIC_PROPAGATION_MS,
+        # Java's choice for a key, so that any client's producer meets the same partition.
+        "partitioner": "murmur2_random",
+    }
+
+
+def producer_settings(
+    bootstrap_servers: str, client: Mapping[str, str], *, transactional_id: str, batch_bytes_max: int
+) -> Settings:
+    """A transactional producer."""
+    return {
+        **_producing(batch_bytes_max),
+        **_shared(bootstrap_servers, client),
+        "transactional.id": transactional_id,
+        "transaction.timeout.ms": TRANSACTION_TIMEOUT_S * 1000,
+        "acks": "all",
+        # Nothing is called for a record that arrived: success is the commit's to tell.
+        "delivery.report.only.error": True,
+    }
+
+
+def plain_producer_settings(bootstrap_servers: str, client: Mapping[str, str]) -> Settings:
+    """Heartbeats, the command line, the producers of tests."""
+    return {
+        **_producing(1_000_000),
+        "message.timeout.ms": 30_000,
+        **_shared(bootstrap_servers, client),
+        "enable.idempotence": True,
+        "acks": "all",
+    }
+
+
+def admin_settings(bootstrap_servers: str, client: Mapping[str, str]) -> Settings:
+    """Topics and positions."""
+    return {"socket.timeout.ms": 30_000, **_shared(bootstrap_servers, client)}

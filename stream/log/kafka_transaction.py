@@ -1,0 +1,196 @@
+"""One librdkafka producer, from `init_transactions` to its end: the steps of a transaction with their retries."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
+
+from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
+
+from stream.log import reasons
+from stream.log.base import OffsetCommit, Output
+from stream.log.kafka_events import log_event
+from stream.log.kafka_failures import Verdict, cause, delivery_reason, verdict
+from stream.log.kafka_settings import TRANSACTION_TIMEOUT_S, Settings
+
+_LOG = logging.getLogger(__name__)
+
+#: Identical calls are repeated this long, then the outcome is unknown.
+RETRY_S_MAX: Final = 2 * TRANSACTION_TIMEOUT_S
+#: librdkafka retries inside a call every 500 ms, unseen: slower than this may have sent a request twice.
+UNSEEN_RETRY_S: Final = 0.5
+_RETRY_PAUSE_S: Final = 0.05
+
+Clock = Callable[[], float]
+
+
+class StepFailed(Exception):
+    """A step of the transaction failed for good; says what that means."""
+
+    def __init__(self, what: Verdict, label: str, *, again: bool = False) -> None:
+        super().__init__(f"{what}: {label}")
+        #: It was retriable to the end of our patience.
+        self.again = again
+        self.verdict = what
+        self.cause = label
+
+
+class Transactions:
+    """A client and what must be known about it before its next begin."""
+
+    def __init__(self, settings: Settings, clock: Clock) -> None:
+        #: Replace this client before the next begin: a stray EndTxn of ours may still be under way.
+        self.tainted = False
+        #: A call of ours timed out: being fenced may be our own doing.
+        self.timed_out = False
+        #: The commit was asked for in this transaction: from here on only the broker knows.
+        self.committing = False
+        #: Place of the output -> reason; without attribution only the reasons count (place -1, -2, …).
+        self.failed: dict[int, str] = {}
+        self._clock = clock
+        self._client = Producer(
+            {**settings, "on_delivery": self._note_failure, "error_cb": log_event}, logger=_LOG
+        )
+
+    def initialise(self, timeout_s: float) -> None:
+        """End the predecessor's transaction and fence it."""
+        deadline = self._clock() + timeout_s
+        self._call(self._client.init_transactions, timeout_s, deadline=deadline)
+        self.tainted = self.timed_out = False
+
+    def begin(self) -> None:
+        self.failed = {}
+        self.committing = False
+        self._call(self._client.begin_transaction)
+
+    def produce(self, outputs: Sequence[Output]) -> None:
+        """The hot path: no object of ours for a record."""
+        produce = self._client.produce
+        try:
+            for topic, key, value, headers, partition, timestamp_ms in outputs:
+                try:
+                    produce(topic, value, key, partition, None, None, timestamp_ms, headers)
+                except BufferError:
+                    self._when_room(
+                        partial(produce, topic, value, key, partition, None, None, timestamp_ms, headers)
+                    )
+        except KafkaException as error:
+            raise self._refused(-1, error) from error
+
+    def produce_attributed(self, outputs: Sequence[Output]) -> None:
+        """As `produce`, and `failed` will name each output that was not delivered."""
+        for place, (topic, key, value, headers, partition, timestamp_ms) in enumerate(outputs):
+            note = partial(self._note_failure_of, place)
+            send = partial(
+                self._client.produce, topic, value, key, partition, note, None, timestamp_ms, headers
+            )
+            try:
+                self._when_room(send)
+            except KafkaException as error:
+                raise self._refused(place, error) from error
+
+    def send_offsets(self, offsets: Sequence[OffsetCommit], native_group: object) -> None:
+        positions = [
+            TopicPartition(topic, partition, offset, metadata)
+            for topic, partition, offset, metadata in offsets
+        ]
+        self._watched(self._client.send_offsets_to_transaction, positions, native_group)
+
+    def deliver(self) -> None:
+        """Wait for the acknowledgements apart, so that a failure is known before the commit is asked for."""
+        left = self._flushed()
+        if self.failed or left:
+            raise StepFailed(Verdict.ABORT, next(iter(self.failed.values()), "delivery_timed_out"))
+
+    def commit(self) -> None:
+        self.committing = True
+        self._watched(self._client.commit_transaction, -1)
+
+    def abort(self) -> None:
+        """Repeated while retriable."""
+        self._call(self._client.abort_transaction, -1)
+
+    def close(self) -> None:
+        """Leave at once: what is still buffered must never be sent."""
+        self._client.purge()
+        self._client.close()
+
+    def _call(self, call: Callable[..., object], *args: object, deadline: float | None = None) -> None:
+        """The same call with identical arguments while it may be retried, bounded."""
+        deadline = self._clock() + RETRY_S_MAX if deadline is None else deadline
+        while True:
+            try:
+                call(*args)
+            except KafkaException as raised:
+                self._judge(raised.args[0], deadline)
+            else:
+                return
+
+    def _judge(self, error: KafkaError, deadline: float) -> None:
+        what = verdict(error)
+        self.timed_out = self.timed_out or error.code() in (
+            KafkaError._TIMED_OUT,
+            KafkaError.REQUEST_TIMED_OUT,
+        )
+        self.tainted = self.tainted or what is not Verdict.ABORT
+        if what is not Verdict.RETRY:
+            raise StepFailed(what, cause(error))
+        if self._clock() >= deadline:
+            raise StepFailed(Verdict.UNKNOWN, cause(error), again=True)
+        self._client.poll(_RETRY_PAUSE_S)
+
+    def _flushed(self) -> int:
+        """The binding raises a fatal event out of the call that serves it; `flush` wraps it in a SystemError."""
+        try:
+            left: int = self._client.flush(TRANSACTION_TIMEOUT_S)
+        except (KafkaException, SystemError) as raised:
+            event = raised if isinstance(raised, KafkaException) else raised.__cause__
+            if not isinstance(event, KafkaException):
+                raise
+            self.tainted = True
+            raise StepFailed(verdict(event.args[0]), cause(event.args[0])) from raised
+        return left
+
+    def _watched(self, call: Callable[..., object], *args: object) -> None:
+        began = self._clock()
+        self._call(call, *args)
+        self.tainted = self.tainted or self._clock() - began > UNSEEN_RETRY_S
+
+    def _when_room(self, send: Callable[[], object]) -> None:
+        """The client's buffer is full: serve it and try again, bounded."""
+        deadline = self._clock() + TRANSACTION_TIMEOUT_S
+        while True:
+            try:
+                send()
+            except BufferError:
+                if self._clock() >= deadline:
+                    raise StepFailed(Verdict.ABORT, "queue_full") from None
+                self._client.poll(_RETRY_PAUSE_S)
+            else:
+                return
+
+    def _refused(self, place: int, raised: KafkaException) -> StepFailed:
+        """`produce` raised: committing now would move the offset without the record."""
+        reason = delivery_reason(raised.args[0])
+        self.failed[place] = reason
+        return StepFailed(Verdict.ABORT, reason)
+
+    def _note_failure(self, error: KafkaError | None, _message: Message) -> None:
+        if error is not None:
+            self._keep(-1 - len(self.failed), delivery_reason(error))
+
+    def _note_failure_of(self, place: int, error: KafkaError | None, _message: Message) -> None:
+        if error is not None:
+            self._keep(place, delivery_reason(error))
+
+    def _keep(self, place: int, reason: str) -> None:
+        """Records purged by an abort did not fail themselves."""
+        if not reason.startswith("purge"):
+            self.failed[place] = reason
+
+    @property
+    def delivery_failed(self) -> bool:
+        """Some output cannot be delivered, however often it is tried."""
+        return not reasons.PERMANENT.isdisjoint(self.failed.values())
