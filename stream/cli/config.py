@@ -12,9 +12,11 @@ from stream.errors import ConfigError, UsageError
 
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("config", help="check a configuration file")
+    parser = commands.add_parser("config")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    check = actions.add_parser("check", parents=[installation_options()], help="print all that is wrong in it")
+    check = actions.add_parser(
+        "check", parents=[installation_options()], help="print all that is wrong in it"
+    )
     check.add_argument("file", type=Path, nargs="?", metavar="FILE", help="default: the file of -c")
 
 

@@ -12,8 +12,12 @@ from stream.dispatcher.run import run_dispatcher
 
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("dispatcher", parents=[installation_options()], help="one dispatcher")
-    parser.add_argument("--slot", type=slot, required=True, metavar="N", help="its number; each runs once only")
+    parser = commands.add_parser(
+        "dispatcher", parents=[installation_options()], description="Input topics to work topics."
+    )
+    parser.add_argument(
+        "--slot", type=slot, required=True, metavar="N", help="its number; each runs once only"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -48,5 +48,3 @@ def reader_left() -> int:
     """`headrace consume … | head`: whoever read us has enough. Nothing may be flushed to them at exit either."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return EXIT_DONE
-
-

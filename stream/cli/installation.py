@@ -13,6 +13,8 @@ from stream.cli.options import DEFAULT_STATE_DIR
 from stream.config.load import load_settings
 from stream.config.settings import Settings
 from stream.errors import UsageError
+from stream.log.base import Log
+from stream.log.kafka import kafka_log
 from stream.place import Place
 
 RUNTIME_FILE: Final = "runtime.json"
@@ -42,6 +44,15 @@ class Installation:
                 "with --state-dir DIR or -c FILE"
             )
         return str(servers)
+
+    @property
+    def has_broker(self) -> bool:
+        """One is configured, or the embedded one runs."""
+        return self.settings.kafka is not None or bool(self.runtime.get("bootstrap_servers"))
+
+    def log(self, command: str) -> Log:
+        """The clients of a one-shot command."""
+        return kafka_log(self.place(command))
 
     def place(self, process_name: str) -> Place:
         """Where a role, or a command under this name, works."""

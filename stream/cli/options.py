@@ -47,7 +47,9 @@ def seconds(text: str) -> float:
     except ValueError:
         value = -1
     if not 0 < value <= TIMEOUT_S_MAX:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of seconds, more than 0 and at most a week")
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of seconds, more than 0 and at most a week"
+        )
     return value
 
 

@@ -81,7 +81,7 @@ def _known(word: str) -> str:
 
 
 def _load(name: str, commands: Commands[Any]) -> CommandModule:
-    module: CommandModule = import_module(COMMANDS[name].module)  # type: ignore[assignment]
+    module: CommandModule = import_module(COMMANDS[name].module)
     module.add_parser(commands)
     return module
 

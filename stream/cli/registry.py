@@ -19,7 +19,9 @@ COMMANDS: Final[dict[str, Command]] = {
     "produce": Command("stream.cli.produce", "put the lines of a file on a topic"),
     "consume": Command("stream.cli.consume", "print the records of a topic, one JSON line each"),
     "find": Command("stream.cli.find", "where a record is now"),
-    "topics": Command("stream.cli.topics", "the service's topics, their settings and the rights each role needs"),
+    "topics": Command(
+        "stream.cli.topics", "the service's topics, their settings and the rights each role needs"
+    ),
     "config": Command("stream.cli.config", "check a configuration file"),
     "dead-letters": Command("stream.cli.dead_letters", "list, show and replay dead letters"),
     "quarantine": Command("stream.cli.quarantine", "partitions and reply topics that were set aside"),
@@ -29,4 +31,11 @@ COMMANDS: Final[dict[str, Command]] = {
 
 #: Known, but not built yet: refused with exit 2 and these words.
 COMMANDS_LATER: Final = ("calibrate", "cost", "drain", "gateway", "job", "sql", "top")
-FLAGS_LATER: Final = ("--budget-s", "--cost", "--gateway-port", "--group-protocol", "--group.protocol", "--redis-url")
+FLAGS_LATER: Final = (
+    "--budget-s",
+    "--cost",
+    "--gateway-port",
+    "--group-protocol",
+    "--group.protocol",
+    "--redis-url",
+)

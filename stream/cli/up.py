@@ -15,7 +15,6 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     commands.add_parser(
         "up",
         parents=[installation_options()],
-        help="start everything on this machine",
         description="Start broker (where none is configured), dispatcher and workers; ends at SIGINT or SIGTERM.",
     )
 

@@ -14,9 +14,13 @@ from stream.worker.run import run_worker
 
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("worker", parents=[installation_options()], help="one worker of an endpoint")
+    parser = commands.add_parser(
+        "worker", parents=[installation_options()], description="One engine replica and its lanes."
+    )
     parser.add_argument("--endpoint", required=True, metavar="X", help="whose requests it answers")
-    parser.add_argument("--slot", type=slot, required=True, metavar="N", help="its number; each runs once only")
+    parser.add_argument(
+        "--slot", type=slot, required=True, metavar="N", help="its number; each runs once only"
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -1,0 +1,35 @@
+"""A topic named on the command line must exist: nothing is created by a typing error."""
+
+from __future__ import annotations
+
+import sys
+from typing import Final
+
+from stream.config.findings import nearest
+from stream.errors import LogError, UsageError
+from stream.log.base import Log, Partition
+
+#: A broker that does not answer a command within this time is told to be away.
+METADATA_S: Final = 10.0
+#: A record's own bytes beside key, value and headers, and its batch's.
+FRAME_BYTES: Final = 512
+
+
+def require_topic(log: Log, topic: str) -> list[Partition]:
+    """Its partitions; UsageError with the nearest name when there is no such topic."""
+    topics = log.admin().topics(METADATA_S)
+    if topic not in topics:
+        visible = [name for name in topics if not name.startswith("__")]
+        raise UsageError(f"no topic '{topic}'{nearest(topic, visible)}")
+    return [Partition(topic, number) for number in range(topics[topic])]
+
+
+def value_bytes_max(log: Log, topic: str) -> int:
+    """What one value of this topic may weigh: one that is too large would take its batch's neighbours with it."""
+    try:
+        description = log.admin().describe([topic], METADATA_S)[topic]
+    except LogError:
+        # Whoever may write need not be allowed to read settings; the broker refuses by itself.
+        return sys.maxsize
+    limit = description.settings.get("max.message.bytes") if description else None
+    return int(limit) - FRAME_BYTES if limit else sys.maxsize

@@ -1,0 +1,105 @@
+"""How a command finds the installation: -c, else --state-dir, else ./.headrace."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+import pytest
+
+from stream.cli.installation import Installation, find_installation
+from stream.errors import ConfigError, UsageError
+from tests.stream.cli.conftest import Run
+
+CONFIG = '[headrace]\nprefix = "{}."\n[endpoints.sim]\nengine = "simulated"\n'
+
+
+def find(**options: Path) -> Installation:
+    return find_installation(argparse.Namespace(**options))
+
+
+@pytest.fixture(autouse=True)
+def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+def state(name: str, *, prefix: str | None = None, servers: str | None = None) -> Path:
+    """A state directory as a supervisor leaves it."""
+    folder = Path(name)
+    folder.mkdir()
+    if prefix:
+        (folder / "config.toml").write_text(CONFIG.format(prefix))
+    (folder / "runtime.json").write_text(json.dumps({"bootstrap_servers": servers, "processes": []}))
+    return folder
+
+
+def test_without_options_it_is_the_folder_of_up() -> None:
+    state(".headrace", prefix="here", servers="127.0.0.1:1")
+    found = find()
+    assert (found.settings.prefix, found.bootstrap_servers) == ("here.", "127.0.0.1:1")
+
+
+def test_a_state_directory_goes_before_the_default() -> None:
+    state(".headrace", prefix="here", servers="127.0.0.1:1")
+    assert find(state_dir=state("other", prefix="there", servers="127.0.0.1:2")).settings.prefix == "there."
+
+
+def test_a_configuration_file_goes_before_the_copy_in_the_state_directory() -> None:
+    folder = state("other", prefix="copy", servers="127.0.0.1:2")
+    config = Path("mine.toml")
+    config.write_text(CONFIG.format("mine"))
+    found = find(config=config, state_dir=folder)
+    assert (found.settings.prefix, found.bootstrap_servers) == ("mine.", "127.0.0.1:2")
+
+
+def test_a_configured_broker_needs_no_state_directory() -> None:
+    config = Path("mine.toml")
+    config.write_text('[kafka]\nbootstrap_servers = "k:1"\n' + CONFIG.format("mine"))
+    place = find(config=config).place("worker-sim-00")
+    assert (place.bootstrap_servers, place.process_name) == ("k:1", "worker-sim-00")
+
+
+def test_an_installation_of_up_without_a_file_has_the_built_in_endpoint() -> None:
+    assert set(find(state_dir=state("s", servers="127.0.0.1:1")).settings.endpoints) == {"smollm2"}
+
+
+@pytest.mark.parametrize("started", [True, False])
+def test_where_nothing_runs_it_says_how_to_start(started: bool) -> None:
+    folder = state("s") if started else Path("s")
+    with pytest.raises(UsageError, match=r"nothing runs in s: start it with `headrace up`"):
+        _ = find(state_dir=folder).bootstrap_servers
+
+
+def test_a_broken_runtime_file_is_named() -> None:
+    folder = state("s")
+    (folder / "runtime.json").write_text("{")
+    with pytest.raises(UsageError, match=r"s/runtime.json cannot be read"):
+        find(state_dir=folder)
+
+
+def test_a_wrong_configuration_is_told_whole() -> None:
+    Path("wrong.toml").write_text("[endpoints.sim]\nengin = 1\nslots = 0\n")
+    with pytest.raises(ConfigError) as wrong:
+        find(config=Path("wrong.toml"))
+    assert str(wrong.value).count("wrong.toml:") == 2
+
+
+def test_config_check_prints_every_finding_and_ends_with_2(run: Run) -> None:
+    Path("wrong.toml").write_text("[endpoints.sim]\nengin = 1\nslots = 0\n")
+    ended = run("config", "check", "wrong.toml")
+    assert ended.code == 2
+    assert [line.rsplit(":", 1)[0] for line in ended.out.splitlines()] == [
+        "wrong.toml:2",
+        "wrong.toml:3",
+    ] or (ended.out.startswith("wrong.toml:2: ") and "\nwrong.toml:3: " in ended.out)
+
+
+def test_config_check_of_a_good_file_ends_with_0(run: Run) -> None:
+    Path("good.toml").write_text(CONFIG.format("good"))
+    assert run("config", "check", "good.toml") == (0, "good.toml: ok (1 inputs, 1 endpoints)\n", "")
+    assert run("config", "check", "-c", "good.toml").code == 0
+
+
+def test_config_check_without_a_file_asks_for_one(run: Run) -> None:
+    assert run("config", "check").code == 2

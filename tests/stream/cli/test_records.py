@@ -1,0 +1,193 @@
+"""produce and consume, on a real broker."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from stream.log.base import Output, TopicDescription
+from tests.stream.cli.conftest import Installed, Run
+
+pytestmark = pytest.mark.broker
+
+
+@pytest.fixture
+def topic(installed: Installed, unique: Callable[[str], str]) -> str:
+    """An empty topic of one partition, so that its order is known."""
+    name = unique("records")
+    installed.log.admin().create([TopicDescription(name, 1, {})], 30)
+    return name
+
+
+def put(installed: Installed, *outputs: Output) -> None:
+    with closing(installed.log.plain_producer()) as producer:
+        for output in outputs:
+            producer.send(output)
+        assert producer.flush(30) == 0
+
+
+def test_lines_go_in_as_they_are_and_come_out_again(
+    run: Run, installed: Installed, topic: str, tmp_path: Path
+) -> None:
+    lines = [
+        b'{"a": 1}',
+        b"  not json \r",
+        "ünï\u2028code".encode(),
+        b"\xff\xfe",
+        b'"' + b"x" * 100_000 + b'"',
+    ]
+    file = tmp_path / "lines"
+    file.write_bytes(b"\n \n".join(lines) + b"\n\n")
+    produced = run("produce", topic, str(file), "-c", str(installed.config))
+    assert produced == (0, f"produced 5 records to {topic}\nlast {topic}/0/4\n", "")
+    seen = run("consume", topic, "-c", str(installed.config)).lines
+    assert [one["offset"] for one in seen] == [0, 1, 2, 3, 4]
+    assert [one["encoding"] for one in seen] == ["json", "text", "text", "base64", "json"]
+    assert seen[0]["value"] == {"a": 1}
+    assert seen[1]["value"] == "  not json \r"
+    assert seen[3]["value"] == b64encode(b"\xff\xfe").decode()
+    assert all(one["key"] is None and one["headers"] == [] for one in seen)
+    whole = run("consume", topic, "--bytes", "-c", str(installed.config)).lines
+    assert [one["value"] for one in whole] == [b64encode(line).decode() for line in lines]
+
+
+def test_lane_tenant_and_session_become_headers_and_the_key(
+    run: Run, installed: Installed, topic: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "lines"
+    file.write_bytes(b"{}\n")
+    options = ("--lane", "interactive", "--tenant", "acme", "--session", "s-1", "-c", str(installed.config))
+    assert run("produce", topic, str(file), *options).code == 0
+    [seen] = run("consume", topic, "-c", str(installed.config)).lines
+    assert seen["key"] == "s-1"
+    assert seen["headers"] == [
+        ["headrace-lane", "interactive"],
+        ["headrace-tenant", "acme"],
+        ["headrace-session", "s-1"],
+    ]
+
+
+def test_a_line_without_its_session_field_is_told_and_the_others_go(
+    run: Run, installed: Installed, topic: str, tmp_path: Path
+) -> None:
+    rows = ['{"body": {"user": "ann"}}', "nonsense", '{"body": {"user": 7}}', '{"body": {}}']
+    file = tmp_path / "lines"
+    file.write_text("\n".join(rows))
+    ended = run(
+        "produce", topic, str(file), "--session-field", "body.user", "-c", str(installed.config), "--json"
+    )
+    assert ended.code == 1
+    assert json.loads(ended.out) == {"topic": topic, "records": 2, "failed": 2, "last": [f"{topic}/0/1"]}
+    told = ended.err.splitlines()
+    assert told[0].startswith("headrace: line 2: is not JSON")
+    assert told[1:] == ["headrace: line 4: has no text or whole number at 'body.user'"]
+    assert [one["key"] for one in run("consume", topic, "-c", str(installed.config)).lines] == ["ann", "7"]
+
+
+def test_a_line_that_the_topic_does_not_take_is_told_and_its_neighbours_go(
+    run: Run, installed: Installed, unique: Callable[[str], str], tmp_path: Path
+) -> None:
+    topic = unique("narrow")
+    installed.log.admin().create([TopicDescription(topic, 1, {"max.message.bytes": "5000"})], 30)
+    file = tmp_path / "lines"
+    file.write_bytes(b"small\n" + b"x" * 6000 + b"\nalso small")
+    ended = run("produce", topic, str(file), "-c", str(installed.config))
+    assert ended.code == 1
+    assert ended.out.startswith(f"produced 2 records to {topic}, 1 lines failed\n")
+    assert ended.err == f"headrace: line 2: is longer than {topic} takes\n"
+
+
+def test_a_topic_that_does_not_exist_is_answered_with_the_nearest(run: Run, installed: Installed) -> None:
+    for words in (("consume",), ("produce", "/dev/null")):
+        ended = run(words[0], installed.requests + "s", *words[1:], "-c", str(installed.config))
+        assert ended.code == 2
+        assert f'did you mean "{installed.requests}"?' in ended.err
+
+
+def test_a_file_that_does_not_exist_is_a_usage_error(run: Run, installed: Installed, topic: str) -> None:
+    ended = run("produce", topic, "no-such-file", "-c", str(installed.config))
+    assert (ended.code, ended.err) == (
+        2,
+        "headrace: no-such-file cannot be read: No such file or directory\n",
+    )
+
+
+def test_a_tombstone_binary_keys_and_null_headers_are_told_as_they_are(
+    run: Run, installed: Installed, topic: str
+) -> None:
+    put(installed, Output(topic, b"\xffk", None, [("h", None), ("h", b""), ("h", "ü".encode())]))
+    [seen] = run("consume", topic, "-c", str(installed.config)).lines
+    assert (seen["encoding"], seen["value"]) == (None, None)
+    assert seen["key"] == "\\xffk"
+    assert seen["headers"] == [["h", None], ["h", ""], ["h", "ü"]]
+    [whole] = run("consume", topic, "--bytes", "-c", str(installed.config)).lines
+    assert (whole["encoding"], whole["value"], whole["key"]) == (None, None, b64encode(b"\xffk").decode())
+    assert whole["headers"] == [["h", None], ["h", ""], ["h", b64encode("ü".encode()).decode()]]
+
+
+def test_an_empty_topic_is_at_its_end_at_once(run: Run, installed: Installed, topic: str) -> None:
+    assert run("consume", topic, "-c", str(installed.config)) == (0, "", "")
+
+
+def test_a_count_ends_it_and_a_count_that_does_not_come_is_exit_3(
+    run: Run, installed: Installed, topic: str
+) -> None:
+    put(installed, *(Output(topic, None, b"%d" % number, []) for number in range(5)))
+    assert [
+        one["value"] for one in run("consume", topic, "--count", "3", "-c", str(installed.config)).lines
+    ] == [0, 1, 2]
+    ended = run("consume", topic, "--count", "6", "--timeout", "1.5", "-c", str(installed.config))
+    assert (ended.code, len(ended.lines)) == (3, 5)
+    assert ended.err == "headrace: 5 records in 1.5 s, 6 were asked for\n"
+
+
+def test_from_latest_what_was_there_before_is_not_seen(run: Run, installed: Installed, topic: str) -> None:
+    put(installed, Output(topic, None, b"old", []))
+    words = (
+        "consume",
+        topic,
+        "--from",
+        "latest",
+        "--count",
+        "1",
+        "--timeout",
+        "1",
+        "-c",
+        str(installed.config),
+    )
+    assert run(*words).code == 3
+    assert run("consume", topic, "--from", "latest", "-c", str(installed.config)) == (0, "", "")
+
+
+def test_aborted_and_open_records_are_not_seen(run: Run, installed: Installed, topic: str) -> None:
+    producer = installed.log.producer(f"{topic}.tx")
+    producer.start(30)
+
+    def fail_after_produce(point: str) -> None:
+        if point == "produced":
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        producer.publish([Output(topic, None, b"unseen", [])], [], None, reach=fail_after_produce)
+    put(installed, Output(topic, None, b"behind", []))
+    assert run("consume", topic, "-c", str(installed.config)).out == ""
+    producer.close()
+    successor = installed.log.producer(f"{topic}.tx")
+    successor.start(30)
+    successor.publish([Output(topic, None, b"seen", [])], [], None)
+    successor.close()
+    values = [one["value"] for one in run("consume", topic, "-c", str(installed.config)).lines]
+    assert values == ["behind", "seen"]
+
+
+def test_a_broker_that_does_not_answer_is_named(run: Run, tmp_path: Path) -> None:
+    config = tmp_path / "far.toml"
+    config.write_text('[kafka]\nbootstrap_servers = "127.0.0.1:1"\n[endpoints.sim]\nengine = "simulated"\n')
+    ended = run("consume", "t", "-c", str(config))
+    assert ended.code == 1
+    assert ended.err.count("\n") == 1
