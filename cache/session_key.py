@@ -10,7 +10,10 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import blake2b
-from typing import Final, NamedTuple
+from struct import Struct
+from typing import Final
+
+import msgspec
 
 from cache.prompt_prefix import prompt_prefix
 from schemas.control import NAME_BYTES_MAX, Control
@@ -19,9 +22,10 @@ from schemas.routing import check_name
 
 #: Scopes remembered; a scope is cheap to make again.
 SCOPES_MAX: Final = 4_096
+_number_of: Final = Struct(">Q").unpack
 
 
-class SessionKey(NamedTuple):
+class SessionKey(msgspec.Struct, frozen=True, gc=False):
     """`session` where the key is explicit, else `route`: the prefix key, 16 hexadecimal digits."""
 
     session: str | None
@@ -58,7 +62,7 @@ def session_key(
     session = explicit_session(control, body, record_key)
     if session is not None:
         digest = blake2b(b"%bs%b" % (scope, session.encode()), digest_size=8).digest()
-        return SessionKey(session, None, int.from_bytes(digest, "big"))
+        return SessionKey(session, None, _number_of(digest)[0])
     return _prefix_key(scope + b"p", body, extend, rules)
 
 
@@ -88,7 +92,7 @@ def _prefix_key(scope: bytes, body: Body, extend: AbstractSet[int], rules: Prefi
     depth = 1
     while True:
         digest = blake2b(scope + text[: depth * rules.block_bytes], digest_size=8).digest()
-        place = int.from_bytes(digest, "big")
+        place: int = _number_of(digest)[0]
         depth += 1
         if place not in extend or len(text) < depth * rules.block_bytes:
             return SessionKey(None, digest.hex(), place)

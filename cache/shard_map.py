@@ -55,11 +55,10 @@ class ShardMap:
 
     def place(self, hash_: int) -> Placed:
         """The slice (its place in `slices`) and partition of a hash, 0 to 2^64 - 1."""
-        index = bisect_right(self._starts, hash_) - 1
-        partitions = self._partitions[index]
-        if len(partitions) == 1:
-            return Placed(index, partitions[0])
-        return Placed(index, partitions[(hash_ * _SPREAD % KEYS >> 32) % len(partitions)])
+        choices = self._choices[bisect_right(self._starts, hash_) - 1]
+        if len(choices) == 1:
+            return choices[0]
+        return choices[(hash_ * _SPREAD % KEYS >> 32) % len(choices)]
 
     @property
     def partitions_count(self) -> int:
@@ -71,8 +70,12 @@ class ShardMap:
         return [part.start for part in self.slices]
 
     @cached_property
-    def _partitions(self) -> list[tuple[int, ...]]:
-        return [part.partitions for part in self.slices]
+    def _choices(self) -> list[tuple[Placed, ...]]:
+        """Made once: a record costs a look-up."""
+        return [
+            tuple(Placed(index, partition) for partition in part.partitions)
+            for index, part in enumerate(self.slices)
+        ]
 
 
 def uniform(partitions: int, version: int = 1) -> ShardMap:

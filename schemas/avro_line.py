@@ -18,6 +18,7 @@ from schemas.errors import BadRecord
 from schemas.explain import explain
 from schemas.json_text import DEPTH_MAX, deeper_than
 from schemas.request import Line
+from schemas.wide import WideLine, narrow
 
 #: Fields of the body that are free-form JSON.
 FREE_FORM: Final = ("response_format", "structured_outputs")
@@ -32,7 +33,7 @@ def line_of_avro(payload: bytes, schema: AvroSchema) -> Line:
     if isinstance(body, dict):
         value["body"] = _free_form_read(body)
     try:
-        return msgspec.convert(value, Line)
+        return narrow(msgspec.convert(value, WideLine))
     except msgspec.ValidationError as error:
         raise BadRecord.invalid(explain(error)) from error
 

@@ -46,6 +46,11 @@ def passing(carried: Carried) -> Headers:
     return [header for header in carried if not header[0].startswith(KEPT_PREFIX)]
 
 
+def kept(carried: Carried) -> Headers:
+    """The control headers, under their names on the way."""
+    return [header for header in carried if header[0].startswith(KEPT_PREFIX)]
+
+
 def split_replay(headers: Sequence[Header]) -> tuple[Sequence[Header], int]:
     """(the producer's headers, how often the record was replayed).
 

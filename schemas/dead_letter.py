@@ -13,8 +13,9 @@ from schemas.errors import ForeignRecord
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.headers import DLQ_PREFIX, Header, Headers
 from schemas.lane import Lane
+from schemas.own_headers import carried_of, check_version, number_of, optional_number, optional_text, text_of
 from schemas.source import Source
-from schemas.work import VERSION_HEADER, carried_of, check_version, own_text
+from schemas.work import VERSION_HEADER
 
 MESSAGE_BYTES_MAX: Final = 2048
 #: Key, value and headers of a dead letter; its topic takes a little more (a record has a head of its own).
@@ -106,19 +107,19 @@ def parse_dead_letter(key: bytes | None, value: bytes | None, headers: Sequence[
             key=key,
             value=value,
             carried=tuple(h for h in carried_of(headers or ()) if not h[0].startswith(DLQ_PREFIX)),
-            source=Source.parse(own_text(own, names.SOURCE)),
-            source_timestamp_ms=int(own_text(own, names.SOURCE_TIMESTAMP)),
-            group=own_text(own, _GROUP),
+            source=Source.parse(text_of(own, names.SOURCE)),
+            source_timestamp_ms=number_of(own, names.SOURCE_TIMESTAMP),
+            group=text_of(own, _GROUP),
             failure=_failure(own),
-            attempts=int(own_text(own, names.ATTEMPTS)),
-            replay=int(own.get(names.REPLAY) or 0),
-            tenant=_optional(own, names.TENANT),
-            lane=None if own.get(names.LANE) is None else Lane(own_text(own, names.LANE)),
-            endpoint=_optional(own, names.ENDPOINT),
-            format=_optional(own, names.FORMAT),
-            value_omitted=_size(own, names.VALUE_OMITTED),
-            headers_omitted=_size(own, HEADERS_OMITTED),
-            key_omitted=_size(own, KEY_OMITTED),
+            attempts=number_of(own, names.ATTEMPTS),
+            replay=optional_number(own, names.REPLAY) or 0,
+            tenant=optional_text(own, names.TENANT),
+            lane=None if own.get(names.LANE) is None else Lane(text_of(own, names.LANE)),
+            endpoint=optional_text(own, names.ENDPOINT),
+            format=optional_text(own, names.FORMAT),
+            value_omitted=optional_number(own, names.VALUE_OMITTED),
+            headers_omitted=optional_number(own, HEADERS_OMITTED),
+            key_omitted=optional_number(own, KEY_OMITTED),
         )
     except ValueError as error:
         raise ForeignRecord(f"not a dead letter: {error}") from error
@@ -165,18 +166,8 @@ def _bytes(text: str) -> bytes:
 
 def _failure(own: dict[str, bytes | None]) -> Failure:
     return Failure(
-        ErrorClass(own_text(own, names.ERROR_CLASS)),
-        Stage(own_text(own, names.STAGE)),
-        own_text(own, _MESSAGE),
-        _size(own, names.RETRY_AFTER),
+        ErrorClass(text_of(own, names.ERROR_CLASS)),
+        Stage(text_of(own, names.STAGE)),
+        text_of(own, _MESSAGE),
+        optional_number(own, names.RETRY_AFTER),
     )
-
-
-def _optional(own: dict[str, bytes | None], name: str) -> str | None:
-    value = own.get(name)
-    return None if value is None else value.decode()
-
-
-def _size(own: dict[str, bytes | None], name: str) -> int | None:
-    value = own.get(name)
-    return None if value is None else int(value)

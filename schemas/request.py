@@ -1,6 +1,7 @@
 """A request as it travels inside: parsed once at the edge, trusted afterwards.
 
-The bounds stand in the types: msgspec checks them while it parses, for nothing.
+The bounds stand in the types: msgspec checks them while it parses, for nothing. Unknown fields are forbidden here and
+allowed in wide.py, so that the first, fast pass knows that it has seen every byte.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ Penalty = Annotated[float, Meta(ge=-2, le=2)]
 StopText = Annotated[str, Meta(min_length=1)]
 
 
-class Message(msgspec.Struct, frozen=True, gc=False):
+class Message(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """One turn of a chat. `content` is text, a list of `{"type": "text", "text": …}` parts, or null."""
 
     role: Role
@@ -48,7 +49,7 @@ class Message(msgspec.Struct, frozen=True, gc=False):
     tool_call_id: str | None = None
 
 
-class Body(msgspec.Struct, frozen=True, gc=False):
+class Body(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """The OpenAI body: the fields that Headrace reads. Others are kept in the record and ignored."""
 
     model: str
@@ -77,7 +78,7 @@ class Body(msgspec.Struct, frozen=True, gc=False):
         return self.max_tokens if self.max_completion_tokens is None else self.max_completion_tokens
 
 
-class Line(msgspec.Struct, frozen=True, gc=False):
+class Line(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     """The request line as it is written: what OpenAI Batch and `vllm run-batch` read."""
 
     body: Body

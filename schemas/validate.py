@@ -14,15 +14,16 @@ METHOD: Final = "POST"
 
 def request_of(line: Line) -> Request:
     """The validated request; BadRecord (`invalid` at validate) says which field, why, and what would be right."""
-    task = TASK_OF_URL.get(line.url)
-    if task is None:
+    known = _BY_URL.get(line.url)
+    if known is None:
         raise BadRecord.invalid(
             f"$.url: {_short(line.url)} is unknown; right is one of {', '.join(TASK_OF_URL)}"
         )
     if line.method is not None and line.method != METHOD:
         raise BadRecord.invalid(f'$.method: {_short(line.method)} is unknown; right is "{METHOD}"')
     body = line.body
-    _CHECK[task](body)
+    task, check = known
+    check(body)
     if body.response_format is not None or body.structured_outputs is not None:
         structure_of(body)
     return Request(task, body, line.custom_id)
@@ -31,9 +32,9 @@ def request_of(line: Line) -> Request:
 def _check_chat(body: Body) -> None:
     if body.messages is None:
         raise BadRecord.invalid("$.body.messages: missing; a chat needs a list of one or more messages")
-    for place, message in enumerate(body.messages):
+    for message in body.messages:
         if message.content.__class__ is list:
-            _check_parts(place, message)
+            _check_parts(body.messages.index(message), message)
 
 
 def _check_parts(place: int, message: Message) -> None:
@@ -62,8 +63,9 @@ def _short(text: str) -> str:
     return repr(text if len(text) <= 80 else text[:80] + "…")
 
 
-_CHECK: Final[Mapping[Task, Callable[[Body], None]]] = {
+_CHECKS: Final[Mapping[Task, Callable[[Body], None]]] = {
     Task.CHAT: _check_chat,
     Task.COMPLETION: _check_completion,
     Task.EMBEDDING: _check_embedding,
 }
+_BY_URL: Final = {url: (task, _CHECKS[task]) for url, task in TASK_OF_URL.items()}
