@@ -85,6 +85,8 @@ class Evidence:
 
     inputs: Mapping[Source, Input]
     outputs: Sequence[Outcome]
+    #: The source of each visible usage record.
+    usage: Sequence[Source]
     #: Read while the run went on: place -> (offset, crc of key and value) in the order of arrival.
     concurrent: Mapping[Place, Sequence[tuple[int, int]]]
     #: The same, read after the end.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from schemas.failure import ErrorClass
@@ -27,6 +27,17 @@ def nothing_for_the_invisible(evidence: Evidence) -> Iterator[Violation]:
     for outcome in evidence.outputs:
         if outcome.source not in evidence.inputs:
             yield Violation("I2", f"{outcome.source} is not visible, yet {outcome.place} holds its output")
+
+
+def exact_usage(evidence: Evidence) -> Iterator[Violation]:
+    """I1 for usage: one record for each answer, at most one for a dead letter, none for what is not visible."""
+    counted = Counter(evidence.usage)
+    answered = {outcome.source for outcome in evidence.outputs if outcome.error_class is None}
+    for source in answered | counted.keys():
+        if counted[source] > 1 or (source in answered and not counted[source]):
+            yield Violation("I1", f"{source} has {counted[source]} usage records")
+        if source not in evidence.inputs:
+            yield Violation("I2", f"{source} is not visible, yet has a usage record")
 
 
 def right_payload(evidence: Evidence) -> Iterator[Violation]:

@@ -30,6 +30,7 @@ def flawless() -> Evidence:
             Outcome(SECOND, RESULTS, 1, None, answer="two", ran_ms=(1101, 1200)),
             Outcome(BROKEN, DEAD, 0, "invalid", original=b"3"),
         ],
+        usage=[FIRST, SECOND],
         concurrent={RESULTS: [(0, 11), (1, 12)], DEAD: [(0, 13)]},
         final={RESULTS: [(0, 11), (1, 12)], DEAD: [(0, 13)]},
         progress={GROUP: [Progress(0, frozenset({1})), Progress(2, frozenset()), Progress(4, frozenset())]},
@@ -49,7 +50,7 @@ def test_a_flawless_run_has_no_violations() -> None:
 
 def test_i1_sees_a_lost_record() -> None:
     run = flawless()
-    assert broken(replace(run, outputs=run.outputs[1:])) == {"I1"}
+    assert broken(replace(run, outputs=run.outputs[:2])) == {"I1"}
 
 
 def test_i1_sees_a_second_output() -> None:
@@ -65,8 +66,13 @@ def test_i1_sees_a_result_beside_a_dead_letter() -> None:
 
 def test_i2_sees_an_output_for_an_aborted_input() -> None:
     run = flawless()
-    ghost = Outcome(Source("in", 0, 9), RESULTS, 8, None, answer="boo")
+    ghost = Outcome(Source("in", 0, 9), DEAD, 8, "invalid", original=b"boo")
     assert broken(replace(run, outputs=[*run.outputs, ghost])) == {"I2"}
+
+
+@pytest.mark.parametrize("usage", [[FIRST], [FIRST, SECOND, SECOND]])
+def test_i1_sees_usage_that_is_missing_or_counted_twice(usage: list[Source]) -> None:
+    assert broken(replace(flawless(), usage=usage)) == {"I1"}
 
 
 @pytest.mark.parametrize("flaw", [[(0, 11)], [(1, 12), (0, 11)], [(0, 11), (1, 99)]])

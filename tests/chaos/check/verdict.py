@@ -12,6 +12,7 @@ from tests.chaos.check.evidence import Evidence, Violation
 INVARIANTS: tuple[Callable[[Evidence], Iterator[Violation]], ...] = (
     outputs.exactly_one_output,
     outputs.nothing_for_the_invisible,
+    outputs.exact_usage,
     outputs.right_payload,
     outputs.right_class,
     positions.same_for_both_readers,

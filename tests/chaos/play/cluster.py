@@ -6,10 +6,14 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
+from typing import Final
 
 from stream.broker import EmbeddedBroker, Ports
 from stream.broker.ports import choose_ports
 from tests.chaos.proxy.server import Proxy
+
+#: Session timeouts shorter than the broker's default minimum of 6 s, so that partitions move in test time.
+PROPERTIES: Final = {"group.min.session.timeout.ms": "1000"}
 
 
 class Cluster:
@@ -20,7 +24,9 @@ class Cluster:
         ports = Ports(client=first.client, controller=first.controller, proxied=first.proxied)
         assert ports.proxied is not None
         self.proxy = Proxy(second.client, ports.proxied)
-        self.broker = EmbeddedBroker(folder, ports=ports, advertised_port=second.client)
+        self.broker = EmbeddedBroker(
+            folder, ports=ports, advertised_port=second.client, extra_properties=PROPERTIES
+        )
 
     @property
     def direct(self) -> str:

@@ -36,6 +36,7 @@ class Hub(Protocol):
     def saw(self, api: int, name: str) -> None:
         """A request with a group or transactional id passed."""
 
+    def saw_joined(self, group: str, joined: wire.Joined) -> None: ...
     def saw_end(self, end: wire.EndTxn) -> None: ...
     def kill(self, transactional_id: str) -> None: ...
     def hold(self, transactional_id: str, frame: bytes) -> None: ...
@@ -76,6 +77,8 @@ class Connection:
             return
         name, _ = wire.first_name(frame, head)
         self._hub.saw(head.api, name)
+        if head.api == wire.JOIN_GROUP:
+            self._answers[head.correlation] = self._note_generation(name, head.version)
         if head.api == wire.ADD_OFFSETS_TO_TXN:
             # By now the broker has outputs of this transaction, and not yet its offsets: the worst moment for a stray.
             self._answers[head.correlation] = self._release_stray(name)
@@ -85,6 +88,13 @@ class Connection:
             fault = self._hub.plan.take(end)
             if fault is not None:
                 self._hurt(fault, frame, head)
+
+    def _note_generation(self, group: str, version: int) -> OnResponse:
+        async def note(frame: bytes) -> bytes:
+            self._hub.saw_joined(group, wire.parse_joined(frame, version))
+            return frame
+
+        return note
 
     def _release_stray(self, transactional_id: str) -> OnResponse:
         async def release(frame: bytes) -> bytes:

@@ -31,6 +31,8 @@ class Proxy:
         self.latency_s = 0.0
         #: (api key, group or transactional id) -> requests that passed.
         self.requests: Counter[tuple[int, str]] = Counter()
+        #: group -> its last generation; a new one is a rebalance (a static member's restart is none).
+        self.generations: dict[str, int] = {}
         #: transactional id -> aborts asked for by its client.
         self.aborts: Counter[str] = Counter()
         #: Error codes with which the broker met stray EndTxn requests; 0 means that it believed one.
@@ -71,12 +73,12 @@ class Proxy:
     def reopen(self) -> None:
         self._open = True
 
-    def joins(self, group: str) -> int:
-        """JoinGroup requests of a group so far: each rebalance has at least one."""
-        return self.requests[(wire.JOIN_GROUP, group)]
-
     def saw(self, api: int, name: str) -> None:
         self.requests[(api, name)] += 1
+
+    def saw_joined(self, group: str, joined: wire.Joined) -> None:
+        if joined.error == 0:
+            self.generations[group] = max(joined.generation, self.generations.get(group, 0))
 
     def saw_end(self, end: wire.EndTxn) -> None:
         if not end.commit:

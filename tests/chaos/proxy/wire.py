@@ -64,6 +64,18 @@ def parse_end_txn(frame: bytes, head: RequestHead) -> EndTxn:
     return EndTxn(transactional_id, producer_id, epoch, bool(commit))
 
 
+class Joined(NamedTuple):
+    """The broker's answer to a JoinGroup."""
+
+    error: int
+    generation: int
+
+
+def parse_joined(response: bytes, request_version: int) -> Joined:
+    """Read a JoinGroup response (versions 0 to 5; from 2 on a throttle time comes first)."""
+    return Joined(*struct.unpack_from(">hi", response, 8 if request_version >= 2 else 4))
+
+
 def correlation_of(response: bytes) -> int:
     """Which request a response answers."""
     return int.from_bytes(response[:4], "big", signed=True)

@@ -1,0 +1,162 @@
+"""`scripts/chaos --minutes N --seed S`: rounds of random faults, each judged whole, for as long as you like.
+
+Each round has its own seed, printed first: `--seed S --rounds 1` plays one again. Instants depend on the machine,
+so a replay draws the same faults and inputs, not the same interleaving. Exit code 1 after any violation.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from tests.chaos.inputs.mix import Mix
+from tests.chaos.moves import network, processes
+from tests.chaos.play.cluster import Cluster, running_cluster
+from tests.chaos.play.installation import RESULT_BYTES_MAX, Shape
+from tests.chaos.play.judge import Judgement, judge
+from tests.chaos.play.scenario import prepared
+from tests.chaos.play.stage import Stage
+
+Move = Callable[[Stage], None]
+
+#: Weight of each move in a draw.
+MOVES: Final[dict[Move, int]] = {
+    processes.kill_at_random: 4,
+    processes.kill_at_point: 5,
+    network.end_txn_at_random: 8,
+    processes.freeze_at_random: 2,
+    processes.freeze_in_transaction: 2,
+    processes.duel: 1,
+    processes.leave_and_return: 2,
+    processes.join: 2,
+    network.sever: 1,
+    network.partition: 1,
+    network.slow: 1,
+    network.kill_broker: 1,
+    network.stop_broker: 1,
+}
+PLAY_S: Final = (45.0, 90.0)
+#: Of engine time; longer than session and transaction timeouts.
+LONG_S: Final = 60.0
+DRAIN_S: Final = 240.0
+
+
+def shape_of(rng: Random) -> Shape:
+    """An installation like no other round's."""
+    return Shape(
+        input_partitions=rng.choice([1, 3, 4]),
+        work_partitions=rng.choice([4, 8, 12]),
+        workers=rng.choice([1, 2, 3]),
+        slots=rng.choice([8, 64]),
+        session_timeout_ms=rng.choice([3_000, 5_000, 8_000]),
+        commit_interval_ms=rng.choice([20, 100, 200]),
+    )
+
+
+def mix_of(rng: Random, shape: Shape) -> Mix:
+    return Mix(
+        partitions=shape.input_partitions,
+        sessions=rng.choice([2, 12, 100]),
+        session_share=rng.choice([0.1, 0.5, 0.9]),
+        too_large_share=rng.choice([0.0, 0.02]),
+        too_large_bytes=2 * RESULT_BYTES_MAX,
+    )
+
+
+def play(stage: Stage, mix: Mix, seconds: float) -> None:
+    """Records and faults in turn, until the time is over; some records take LONG_S."""
+    rng = stage.rng
+    deadline = time.monotonic() + seconds
+    stage.send(Mix(partitions=mix.partitions, long_records=rng.randint(0, 3), long_s=LONG_S), 20)
+    while time.monotonic() < deadline:
+        stage.send(mix, rng.randint(10, 80))
+        move = rng.choices(list(MOVES), weights=list(MOVES.values()))[0]
+        tell(f"  {move.__name__}")
+        move(stage)
+        stage.play_for(rng.uniform(0.2, 3))
+    stage.send_markers(mix)
+
+
+def play_round(cluster: Cluster, folder: Path, seed: int) -> Judgement:
+    """One round from its seed. What must have bitten differs from round to round, so the whole hunt is asked."""
+    rng = Random(seed)
+    shape = shape_of(rng)
+    mix = mix_of(rng, shape)
+    tell(f"round seed={seed} {shape} {mix}")
+    with prepared(cluster, folder, rng, shape) as stage:
+        play(stage, mix, rng.uniform(*PLAY_S))
+        judgement = judge(stage, drain_s=DRAIN_S, required=())
+    tell(f"  {judgement.summary()}")
+    for violation in judgement.violations[:20]:
+        tell(f"  VIOLATION {violation.invariant}: {violation.what}")
+    return judgement
+
+
+def tell(text: str) -> None:
+    sys.stdout.write(f"{time.strftime('%H:%M:%S')} {text}\n")
+    sys.stdout.flush()
+
+
+class Tally:
+    """The figures of a hunt."""
+
+    def __init__(self) -> None:
+        self.rounds = self.inputs = self.violations = 0
+        self.bites: Counter[str] = Counter()
+        self.failed_seeds: list[int] = []
+
+    def add(self, seed: int, judgement: Judgement) -> None:
+        bites = judgement.evidence.bites
+        self.rounds += 1
+        self.inputs += len(judgement.evidence.inputs)
+        self.violations += len(judgement.violations)
+        self.bites += Counter(bites.faults)
+        for name in ("aborted_transactions", "hidden_records", "skipping_restarts", "busy_rebalances"):
+            self.bites[name] += getattr(bites, name)
+        if judgement.violations:
+            self.failed_seeds.append(seed)
+
+    def report(self) -> str:
+        bitten = "\n".join(f"  {name:32} {count}" for name, count in sorted(self.bites.items()))
+        return (
+            f"{self.rounds} rounds, {self.inputs} inputs, {self.violations} violations"
+            f"{f' in rounds {self.failed_seeds}' if self.failed_seeds else ''}; what bit:\n{bitten}"
+        )
+
+
+def hunt(minutes: float, seed: int, rounds_max: int, folder: Path) -> Tally:
+    """Rounds `seed`, `seed + 1`, … until the time or the rounds are over. Keeps the folders of failed rounds."""
+    tally = Tally()
+    deadline = time.monotonic() + 60 * minutes
+    with running_cluster(folder / "broker", Random(seed)) as cluster:
+        while time.monotonic() < deadline and tally.rounds < rounds_max:
+            number = seed + tally.rounds
+            tally.add(number, play_round(cluster, folder / f"round-{number}", number))
+    return tally
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(prog="scripts/chaos", description="random faults against the real roles")
+    parser.add_argument("--minutes", type=float, default=10.0, help="rounds begin for so long (default 10)")
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000, help="of the first round")
+    parser.add_argument(
+        "--rounds", type=int, default=1_000_000, help="at most so many (1 plays a seed again)"
+    )
+    parser.add_argument("--folder", type=Path, help="where logs are kept (default: a new temporary folder)")
+    chosen = parser.parse_args(arguments)
+    folder = chosen.folder or Path(tempfile.mkdtemp(prefix="headrace-chaos-"))
+    tell(f"seed {chosen.seed}, logs in {folder}")
+    tally = hunt(chosen.minutes, chosen.seed, chosen.rounds, folder)
+    tell(tally.report())
+    return 1 if tally.violations else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

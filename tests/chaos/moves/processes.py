@@ -1,0 +1,124 @@
+"""Faults of processes: killed, frozen, doubled, joining and leaving."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from stream.fault_points import POINTS
+from tests.chaos.play.role import Role
+from tests.chaos.play.stage import Stage
+
+DUEL_TIMEOUT_S: Final = 40.0
+LEAVE_TIMEOUT_S: Final = 45.0
+#: Exit code of a role whose slot another process took.
+FENCED: Final = 4
+#: A role reaches its point within this, or has no work.
+POINT_TIMEOUT_S: Final = 20.0
+
+
+def alive(stage: Stage, kind: str = "") -> list[Role]:
+    """The running, unfrozen roles of a kind (`worker`, `dispatcher`; default: all)."""
+    return [r for name, r in stage.roles.items() if name.startswith(kind) and r.alive and not r.frozen]
+
+
+def any_role(stage: Stage, kind: str = "") -> Role | None:
+    found = alive(stage, kind)
+    return stage.rng.choice(found) if found else None
+
+
+def kill_at_random(stage: Stage) -> None:
+    """SIGKILL at an instant that nobody chose."""
+    role = any_role(stage)
+    if role is not None:
+        stage.kill(role)
+
+
+def kill_at_point(stage: Stage) -> None:
+    """The next process of a slot will end at a named point; this one ends now."""
+    role = any_role(stage)
+    if role is not None:
+        role.fault_points.append(f"{stage.rng.choice(POINTS)}:kill:{stage.rng.randint(1, 4)}")
+        stage.kill(role)
+
+
+def freeze(stage: Stage, role: Role, seconds: float, name: str) -> None:
+    """SIGSTOP, wait, SIGCONT: past the session timeout it comes back as a zombie."""
+    role.freeze()
+    stage.play_for(seconds)
+    if role.frozen:
+        role.thaw()
+        stage.bitten[name] += 1
+
+
+def freeze_at_random(stage: Stage) -> None:
+    """A stall, half of them longer than the session timeout."""
+    role = any_role(stage)
+    if role is not None:
+        session_s = stage.installation.shape.session_timeout_ms / 1000
+        zombie = stage.rng.random() < 0.5
+        seconds = session_s + stage.rng.uniform(1, 5) if zombie else stage.rng.uniform(0.2, session_s / 2)
+        freeze(stage, role, seconds, "zombie" if zombie else "stall")
+
+
+def freeze_at_point(stage: Stage, role: Role, point: str, seconds: float) -> None:
+    """The next process of `role` stops itself at `point`, in the middle of a transaction, and goes on much later."""
+    role.fault_points.append(f"{point}:stop:{stage.rng.randint(1, 3)}")
+    stage.kill(role)
+    stage.revive()
+    for _ in range(int(POINT_TIMEOUT_S / 0.25)):
+        if role.frozen:
+            break
+        stage.play_for(0.25)
+    if role.frozen:
+        stage.play_for(seconds)
+        role.thaw()
+        stage.bitten[f"freeze_at_{point}"] += 1
+
+
+def freeze_in_transaction(stage: Stage) -> None:
+    """Half of them longer than the transaction timeout, so that the broker aborts it meanwhile."""
+    role = any_role(stage)
+    if role is not None:
+        point = stage.rng.choice(["begun", "produced", "offsets_sent"])
+        freeze_at_point(stage, role, point, stage.rng.choice([6.0, 18.0]))
+
+
+def duel(stage: Stage) -> None:
+    """The same slot twice: one of them is fenced and ends for good, the other goes on. No ping-pong."""
+    role = any_role(stage)
+    if role is None:
+        return
+    code = role.duel(DUEL_TIMEOUT_S)
+    if code == FENCED:
+        stage.bitten["twin_fenced"] += 1
+    else:
+        stage.surprises.append(
+            f"{role.name}: of two processes for one slot, one ended with {code}, expected 4"
+        )
+
+
+def leave_and_return(stage: Stage) -> None:
+    """A clean stop with work in flight, then the same slot again: a static restart, or a move if it takes long."""
+    role = any_role(stage)
+    if role is None:
+        return
+    role.ask_to_stop()
+    if role.wait(LEAVE_TIMEOUT_S):
+        stage.bitten["clean_restart"] += 1
+        if role.endings[-1] != 0:
+            stage.surprises.append(f"{role.name} answered SIGTERM with exit code {role.endings[-1]}")
+    if stage.rng.random() < 0.5:
+        stage.idle(role, stage.installation.shape.session_timeout_ms / 1000 + 2)
+    else:
+        role.start()
+
+
+def join(stage: Stage) -> None:
+    """One more worker comes, and leaves for good a little later."""
+    newcomer = stage.worker(slot=len(stage.roles) + 10)
+    newcomer.start()
+    stage.play_for(stage.rng.uniform(6, 10))
+    newcomer.ask_to_stop()
+    if newcomer.wait(LEAVE_TIMEOUT_S):
+        stage.bitten["join_and_leave"] += 1
+    stage.dismiss(newcomer)

@@ -1,0 +1,112 @@
+"""The end of a run: drain, stop, read back, judge."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Final
+
+from tests.chaos.check.bites import ALWAYS
+from tests.chaos.check.evidence import Bites, Ends, Evidence, Place, Violation
+from tests.chaos.check.verdict import violations
+from tests.chaos.play.readback import Places, ReadBack, read_back
+from tests.chaos.play.stage import Stage
+
+#: Longer than the transaction timeout of a role that died for good, and the broker's sweep.
+STABLE_TIMEOUT_S: Final = 40.0
+
+#: A supervisor never starts a fenced role again, so one that was not in a duel must not end so.
+FENCED: Final = "ended with 4"
+
+
+@dataclass(frozen=True, slots=True)
+class Judgement:
+    """What a run showed."""
+
+    violations: list[Violation]
+    evidence: Evidence
+    #: Ends that nobody asked for; a supervisor restarts most of them, so they are told, not counted as violations.
+    surprises: list[str]
+
+    def summary(self) -> str:
+        """One line."""
+        bites, faults = self.evidence.bites, dict(self.evidence.bites.faults)
+        return (
+            f"{len(self.evidence.inputs)} inputs, {len(self.evidence.outputs)} outputs, aborted transactions"
+            f" {bites.aborted_transactions}, hidden records {bites.hidden_records}, skipping restarts"
+            f" {bites.skipping_restarts}, busy rebalances {bites.busy_rebalances}, {faults},"
+            f" surprises {self.surprises or 'none'}, {len(self.violations)} violations"
+        )
+
+
+def judge(stage: Stage, *, drain_s: float, required: tuple[str, ...] = ALWAYS) -> Judgement:
+    """Stops the stage's roles. Every invariant, over all that was written."""
+    drained = stage.drain(drain_s)
+    stage.stop_roles()
+    ends = _stable_ends(stage)
+    stage.sampler.stop()
+    stage.sampler.sample()
+    evidence = _evidence(stage, _read_back(stage), ends)
+    found = violations(evidence, required)
+    if not drained and not found:
+        found = [Violation("I4", f"not drained in {drain_s} s, yet nothing else is wrong")]
+    found += [Violation("fence", text) for text in stage.surprises if text.endswith(FENCED)]
+    found += [Violation("proxy", repr(failure)) for failure in stage.cluster.proxy.failures]
+    found += [Violation("sampler", repr(failure)) for failure in stage.sampler.failures]
+    return Judgement(found, evidence, stage.surprises)
+
+
+def _stable_ends(stage: Stage) -> dict[Place, Ends]:
+    """The ends once LSO == HW, or as they are after STABLE_TIMEOUT_S: of our topics and Kafka's own."""
+    deadline = time.monotonic() + STABLE_TIMEOUT_S
+    places = [
+        place
+        for place in stage.positions.partitions()
+        if place[0].startswith((stage.installation.prefix, "__consumer_offsets"))
+    ]
+    while True:
+        ends = stage.positions.ends(places)
+        if all(end.stable == end.high for end in ends.values()) or time.monotonic() > deadline:
+            return ends
+        time.sleep(0.5)
+
+
+def _read_back(stage: Stage) -> ReadBack:
+    installation = stage.installation
+    topics = (installation.requests, *installation.outputs, installation.usage)
+    where = Places(*(stage.positions.partitions([topic]) for topic in topics))
+    return read_back(stage.cluster.direct, where, stage.plans)
+
+
+def _evidence(stage: Stage, back: ReadBack, ends: dict[Place, Ends]) -> Evidence:
+    assert stage.reader is not None
+    stage.reader.finish({place: marks[-1][0] + 1 for place, marks in back.final.items()})
+    committed = stage.sampler.samples
+    keys = [
+        (group, *place)
+        for group, topics in stage.installation.groups.items()
+        for place in stage.positions.partitions(topics)
+    ]
+    aborts = sum(
+        count
+        for name, count in stage.cluster.proxy.aborts.items()
+        if name.startswith(stage.installation.prefix)
+    )
+    bites = Bites(
+        aborted_transactions=aborts + bool(back.hidden),
+        hidden_records=back.hidden,
+        skipping_restarts=stage.skipping_restarts,
+        busy_rebalances=stage.sampler.busy_rebalances,
+        faults=stage.bites,
+    )
+    return Evidence(
+        inputs=back.inputs,
+        outputs=back.outputs,
+        usage=back.usage,
+        concurrent=stage.reader.marks,
+        final=back.final,
+        progress={key: committed.get(key, []) for key in keys},
+        ends=ends,
+        expected=back.expected,
+        bites=bites,
+    )

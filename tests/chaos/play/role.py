@@ -1,0 +1,127 @@
+"""A slot of a role: the process that runs it now, and how to start the next one."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections import deque
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+import psutil  # type: ignore[import-untyped]
+
+from stream.fault_points import VARIABLE
+from stream.processes import Child
+
+POLL_S: Final = 0.05
+
+
+class Role:
+    """Started from the main thread only; `kill` may be called from any (the proxy's, above all)."""
+
+    def __init__(self, name: str, transactional_id: str, arguments: Sequence[str], log_file: Path) -> None:
+        self.name = name
+        self.transactional_id = transactional_id
+        self.arguments = tuple(arguments)
+        self.log_file = log_file
+        #: How each process of this slot ended, oldest first; negative: the signal.
+        self.endings: list[int] = []
+        #: Fault points (as in HEADRACE_FAULT_POINTS) of the processes to come, one for each.
+        self.fault_points: deque[str] = deque()
+        #: Fault points at which a process of this slot has ended, without our signal.
+        self.ended_at: list[str] = []
+        self._faults = ""
+        self._signalled = False
+        self._child: Child | None = None
+
+    def start(self) -> None:
+        """A new process, with the next of `fault_points`."""
+        if self.alive:
+            raise RuntimeError(f"{self.name} still runs")
+        self._faults = self.fault_points.popleft() if self.fault_points else ""
+        self._signalled = False
+        self._child = self._spawn()
+
+    def duel(self, timeout_s: float) -> int | None:
+        """Start a twin for the same slot; one of the two must end: its exit code, or None when both live on."""
+        older, twin = self._child, self._spawn()
+        if older is None:
+            raise RuntimeError(f"{self.name} does not run")
+        deadline = time.monotonic() + timeout_s
+        while time.monotonic() < deadline:
+            for child, other in ((older, twin), (twin, older)):
+                code = child.exit_code()
+                if code is not None:
+                    self._child = other
+                    return code
+            time.sleep(POLL_S)
+        twin.kill()
+        return None
+
+    def _spawn(self) -> Child:
+        environment = {**os.environ, VARIABLE: self._faults}
+        return Child.spawn([sys.executable, "-m", *self.arguments], self.log_file, environment)
+
+    @property
+    def alive(self) -> bool:
+        """Whether a process of this slot runs; notes how the last one ended."""
+        if self._child is None:
+            return False
+        code = self._child.exit_code()
+        if code is None:
+            return True
+        self.endings.append(code)
+        if self._faults and code == -signal.SIGKILL and not self._signalled:
+            self.ended_at.append(self._faults)
+        self._child = None
+        return False
+
+    @property
+    def frozen(self) -> bool:
+        """Whether its process is stopped by a signal (its own at a fault point, or ours)."""
+        child = self._child
+        return (
+            child is not None and self.alive and psutil.Process(child.pid).status() == psutil.STATUS_STOPPED
+        )
+
+    def kill(self) -> None:
+        """SIGKILL the process alone, at once; nothing happens to a dead one."""
+        self._signalled = True
+        self._signal(signal.SIGKILL)
+
+    def freeze(self) -> None:
+        """SIGSTOP: a stall of any length."""
+        self._signal(signal.SIGSTOP)
+
+    def thaw(self) -> None:
+        self._signal(signal.SIGCONT)
+
+    def ask_to_stop(self) -> None:
+        """SIGTERM: drain, commit, leave."""
+        self._signal(signal.SIGTERM)
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether it ended within `timeout_s`."""
+        deadline = time.monotonic() + timeout_s
+        while self.alive:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(POLL_S)
+        return True
+
+    def end(self) -> None:
+        """Whatever it takes, its children included."""
+        if self._child is not None:
+            self.thaw()
+            self._child.kill()
+            _ = self.alive
+
+    def _signal(self, number: signal.Signals) -> None:
+        child = self._child
+        if child is not None:
+            with suppress(ProcessLookupError):
+                os.kill(child.pid, number)

@@ -1,0 +1,35 @@
+"""How every scenario begins: an installation of its own with its roles running."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+
+from tests.chaos.play.cluster import Cluster
+from tests.chaos.play.installation import Installation, Shape
+from tests.chaos.play.stage import Stage, staged
+
+
+@contextmanager
+def prepared(
+    cluster: Cluster,
+    folder: Path,
+    rng: Random,
+    shape: Shape | None = None,
+    worker_module: Sequence[str] = ("stream", "worker"),
+) -> Iterator[Stage]:
+    """One dispatcher and the shape's workers, on topics of their own; watchers are on."""
+    chosen = shape or Shape()
+    prefix = f"chaos-{time.time_ns():x}."
+    installation = Installation(prefix, folder, cluster.proxied, chosen)
+    with staged(cluster, installation, rng) as stage:
+        stage.dispatcher()
+        for slot in range(chosen.workers):
+            stage.worker(slot, worker_module)
+        for role in stage.roles.values():
+            role.start()
+        stage.open()
+        yield stage

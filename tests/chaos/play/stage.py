@@ -1,0 +1,226 @@
+"""A scenario's stage: its installation, its roles, its senders, and those who watch."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from confluent_kafka import KafkaException
+
+from tests.chaos.inputs.mix import Mix, batches, generate
+from tests.chaos.inputs.plan import Planned
+from tests.chaos.inputs.send import Sender
+from tests.chaos.play.cluster import Cluster
+from tests.chaos.play.installation import Installation
+from tests.chaos.play.positions import Positions
+from tests.chaos.play.reading import ConcurrentReader
+from tests.chaos.play.role import POLL_S, Role
+from tests.chaos.play.sampler import Sampler
+
+SIGKILL: Final = -9
+STOP_TIMEOUT_S: Final = 45.0
+TOPICS_TIMEOUT_S: Final = 60.0
+
+
+class Stage:
+    """Everything of one run. Scenarios send records, hurt roles, and call `revive` now and then."""
+
+    def __init__(self, cluster: Cluster, installation: Installation, rng: Random) -> None:
+        self.cluster = cluster
+        self.installation = installation
+        self.rng = rng
+        self.plans: dict[int, Planned] = {}
+        self.positions = Positions(cluster.direct)
+        self.sampler = Sampler(self.positions, cluster.proxy, installation.groups)
+        self.sender = Sender(cluster.direct, installation.requests, f"{installation.prefix}sender")
+        self.roles: dict[str, Role] = {}
+        self.skipping_restarts = 0
+        #: What was done to the roles, by name; those of the proxy are counted by its plan.
+        self.bitten: Counter[str] = Counter()
+        #: Ends of roles that nobody asked for: "worker-sim-00 ended with 1".
+        self.surprises: list[str] = []
+        self.reader: ConcurrentReader | None = None
+        self._away: set[str] = set()
+        self._bitten_before = cluster.proxy.plan.bitten
+
+    # The cast
+
+    def dispatcher(self, slot: int = 0, module: Sequence[str] = ("stream", "dispatcher")) -> Role:
+        group = self.installation.dispatcher_group
+        return self._cast(f"dispatcher-{slot:02d}", f"{group}.{slot:02d}", [*module, "--slot", str(slot)])
+
+    def worker(self, slot: int = 0, module: Sequence[str] = ("stream", "worker")) -> Role:
+        endpoint, group = self.installation.endpoint, self.installation.worker_group
+        arguments = [*module, "--endpoint", endpoint, "--slot", str(slot)]
+        return self._cast(f"worker-{endpoint}-{slot:02d}", f"{group}.{slot:02d}", arguments)
+
+    def start(self, *roles: Role) -> None:
+        for role in roles:
+            role.start()
+
+    def open(self) -> None:
+        """Once the roles have made their topics: begin to watch."""
+        deadline = time.monotonic() + TOPICS_TIMEOUT_S
+        wanted = {*self.installation.outputs, *self.installation.work}
+        while wanted - {topic for topic, _ in self.positions.partitions(wanted)}:
+            if time.monotonic() > deadline:
+                raise TimeoutError(f"the roles did not create {sorted(wanted)} in {TOPICS_TIMEOUT_S} s")
+            time.sleep(POLL_S)
+        self.reader = ConcurrentReader(
+            self.cluster.direct, self.positions.partitions(self.installation.outputs)
+        )
+        self.reader.start()
+        self.sampler.start()
+
+    # The play
+
+    def send(self, mix: Mix, count: int, batch: int = 20) -> None:
+        """`count` records now, some batches in transactions, some of those aborted."""
+        records = generate(self.rng, mix, count, first_number=len(self.plans))
+        self.plans.update((record.number, record) for record in records)
+        for part in batches(records, batch):
+            self.sender.send_mixed(self.rng, part)
+
+    def send_markers(self, mix: Mix) -> None:
+        """Aborted records on every input partition as its last thing."""
+        ghosts = [
+            Planned(number, number % mix.partitions, None, b"never seen", [])
+            for number in range(len(self.plans), len(self.plans) + 3 * mix.partitions)
+        ]
+        self.plans.update((ghost.number, ghost) for ghost in ghosts)
+        self.sender.end_with_markers(ghosts)
+
+    def kill(self, role: Role) -> None:
+        """SIGKILL now; it bites if the process lived."""
+        if role.alive:
+            role.kill()
+            role.wait(10)
+            self.bitten["kill"] += 1
+
+    def revive(self) -> None:
+        """Start again whoever has died. What a dead worker had done above its offsets is on its heir's skip list."""
+        for role in self.roles.values():
+            if role.alive or not role.endings or role.name in self._away:
+                continue
+            if role.endings[-1] != SIGKILL:
+                self.surprises.append(f"{role.name} ended with {role.endings[-1]}")
+            self._count_skip_lists(role)
+            role.start()
+
+    def idle(self, role: Role, seconds: float) -> None:
+        """A role that has stopped stays away for so long; the others are revived meanwhile."""
+        self._away.add(role.name)
+        self.play_for(seconds)
+        self._away.discard(role.name)
+        role.start()
+
+    def dismiss(self, role: Role) -> None:
+        """It plays no more part."""
+        role.end()
+        del self.roles[role.name]
+
+    def play_for(self, seconds: float) -> None:
+        """Let it run, and revive the dead at once."""
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            self.revive()
+            time.sleep(POLL_S)
+
+    def wait_for(self, what: str, count: int, timeout_s: float) -> bool:
+        """Until a fault of this name has bitten `count` times, reviving meanwhile."""
+        deadline = time.monotonic() + timeout_s
+        while self.bites[what] < count and time.monotonic() < deadline:
+            self.revive()
+            time.sleep(POLL_S)
+        return self.bites[what] >= count
+
+    @property
+    def bites(self) -> Counter[str]:
+        """Every fault that bit in this run, by name."""
+        points = Counter(
+            f"{kind}_at_{fault.partition(':')[0]}" for kind, role in self._kinds() for fault in role.ended_at
+        )
+        return self.bitten + points + (self.cluster.proxy.plan.bitten - self._bitten_before)
+
+    def _kinds(self) -> list[tuple[str, Role]]:
+        return [(name.partition("-")[0], role) for name, role in self.roles.items()]
+
+    # The end
+
+    def drain(self, timeout_s: float) -> bool:
+        """Until every group has committed to every end, or `timeout_s` has passed."""
+        deadline = time.monotonic() + timeout_s
+        while not self._is_drained():
+            if time.monotonic() > deadline:
+                return False
+            self.revive()
+            time.sleep(0.5)
+        return True
+
+    def stop_roles(self) -> None:
+        """A clean stop of all; whoever does not manage is a surprise."""
+        for role in self.roles.values():
+            role.ask_to_stop()
+        for role in self.roles.values():
+            ran = role.alive
+            if not role.wait(STOP_TIMEOUT_S):
+                self.surprises.append(f"{role.name} did not stop within {STOP_TIMEOUT_S} s of SIGTERM")
+                role.end()
+            elif ran and role.endings[-1] != 0:
+                self.surprises.append(f"{role.name} answered SIGTERM with exit code {role.endings[-1]}")
+
+    def close(self) -> None:
+        for role in self.roles.values():
+            role.end()
+        self.sampler.stop()
+        self.cluster.proxy.plan.forget()
+
+    def _is_drained(self) -> bool:
+        self.sampler.sample()
+        try:
+            for group, topics in self.installation.groups.items():
+                for place, ends in self.positions.ends(self.positions.partitions(topics)).items():
+                    samples = self.sampler.samples.get((group, *place), [])
+                    if ends.high and (not samples or samples[-1] != (ends.high, frozenset())):
+                        return False
+        except KafkaException:
+            return False
+        return True
+
+    def _count_skip_lists(self, role: Role) -> None:
+        self.sampler.sample()
+        group = role.transactional_id.rpartition(".")[0]
+        self.skipping_restarts += bool(self.sampler.skip_lists(group))
+
+    def _cast(self, name: str, transactional_id: str, arguments: list[str]) -> Role:
+        place = ["-c", str(self.installation.config_file), "--state-dir", str(self.installation.folder)]
+        role = Role(name, transactional_id, [*arguments, *place], self._log(name))
+        self.roles[name] = role
+        return role
+
+    def _log(self, name: str) -> Path:
+        return self.installation.folder / "logs" / f"{name}.log"
+
+    def kill_owner(self, transactional_id: str) -> None:
+        """For the proxy: SIGKILL whoever runs under this id."""
+        for role in list(self.roles.values()):
+            if role.transactional_id == transactional_id:
+                role.kill()
+
+
+@contextmanager
+def staged(cluster: Cluster, installation: Installation, rng: Random) -> Iterator[Stage]:
+    """A stage whose processes and threads end with the block."""
+    installation.write_config()
+    installation.create_own_topics(cluster.direct)
+    stage = Stage(cluster, installation, rng)
+    cluster.owned_by(stage.kill_owner)
+    try:
+        yield stage
+    finally:
+        stage.close()

@@ -1,0 +1,1 @@
+"""A foreign consumer: Spark Structured Streaming reads the results of a chaos run."""
