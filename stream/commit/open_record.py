@@ -2,33 +2,48 @@
 
 from __future__ import annotations
 
+from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from schemas.lane import Lane
 from stream.ledger.ledger import PartitionLedger
-from stream.ledger.order import SessionKey
+from stream.ledger.order import SessionKey, SessionOrder
 from stream.log.base import Output, Record
 
 if TYPE_CHECKING:
-    from schemas.work import WorkRecord
+    from schemas.failure import Failure
+    from schemas.work_record import WorkRecord
     from workers.call import Finished
 
 #: `target` of an answer that goes to the service's own topics alone.
 OWN = ""
 
 
+class Form(IntEnum):
+    """How an output is written; each next one is what remains when the one before cannot be delivered."""
+
+    ANSWER = 0
+    ERROR_RESULT = 1
+    DEAD_LETTER = 2
+    #: A dead letter without what is large.
+    BARE_DEAD_LETTER = 3
+
+
 class OpenRecord:
     """Slotted and mutable: one is made per record, on the hot path. States: exactly-once.md, section 3."""
 
     __slots__ = (
+        "failure",
         "finished",
+        "form",
         "id",
         "lane",
         "ledger",
         "offset",
+        "order",
         "outputs",
-        "record",
         "ready_s",
+        "record",
         "running",
         "session",
         "size_bytes",
@@ -46,9 +61,14 @@ class OpenRecord:
         self.id = ""
         #: None where the record's own headers could not be read.
         self.work: WorkRecord | None = None
+        #: With an explicit session where order counts: whose turn it is says `order`.
         self.session: SessionKey | None = None
+        self.order: SessionOrder[OpenRecord] | None = None
         self.running = False
         self.finished: Finished | None = None
+        #: Why it has no answer.
+        self.failure: Failure | None = None
+        self.form = Form.ANSWER
         self.outputs: tuple[Output, ...] = ()
         self.size_bytes = 0
         #: The foreign reply topic that its answer goes to, else OWN.

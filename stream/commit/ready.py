@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator
 
 from schemas.lane import LANES, Lane
-from stream.commit.open_record import OpenRecord
+from stream.commit.open_record import OWN, OpenRecord
 
 
 class ReadyAnswers:
@@ -14,6 +14,8 @@ class ReadyAnswers:
     def __init__(self) -> None:
         self.lanes: dict[Lane, dict[OpenRecord, None]] = {lane: {} for lane in LANES}
         self.size_bytes = 0
+        #: Foreign reply topics that answers wait for, with their number.
+        self.foreign: dict[str, int] = {}
 
     def __len__(self) -> int:
         return sum(map(len, self.lanes.values()))
@@ -25,6 +27,8 @@ class ReadyAnswers:
     def add(self, record: OpenRecord) -> None:
         self.lanes[record.lane][record] = None
         self.size_bytes += record.size_bytes
+        if record.target is not OWN:
+            self.foreign[record.target] = self.foreign.get(record.target, 0) + 1
 
     def remove(self, records: Iterable[OpenRecord]) -> None:
         """Those that are not there are passed over."""
@@ -32,11 +36,26 @@ class ReadyAnswers:
             answers = self.lanes[record.lane]
             if record in answers:
                 del answers[record]
-                self.size_bytes -= record.size_bytes
+                self._forget(record.target, record.size_bytes)
 
-    def resized(self, before: int, after: int) -> None:
-        """An answer's outputs were replaced."""
-        self.size_bytes += after - before
+    def rewritten(self, record: OpenRecord, target_before: str, bytes_before: int) -> None:
+        """An answer's outputs were replaced; it keeps its place."""
+        if record in self.lanes[record.lane]:
+            self._forget(target_before, bytes_before)
+            self.size_bytes += record.size_bytes
+            if record.target is not OWN:
+                self.foreign[record.target] = self.foreign.get(record.target, 0) + 1
+
+    def _forget(self, target: str, size_bytes: int) -> None:
+        self.size_bytes -= size_bytes
+        if target is not OWN:
+            self.foreign[target] -= 1
+            if not self.foreign[target]:
+                del self.foreign[target]
+
+    def bound_for(self, topics: Collection[str]) -> list[OpenRecord]:
+        """Answers that wait for one of these foreign topics."""
+        return [record for record in self if record.target is not OWN and record.target in topics]
 
     def due_lanes(self, now_s: float, interval_s: float, *, all_lanes: bool = False) -> list[Lane]:
         """The lanes whose answers go now, highest first.

@@ -23,7 +23,9 @@ KindOf = Callable[[str], str]
 PROVEN = "\0proven"
 
 
-def choose_kind(lanes: Sequence[Iterable[OpenRecord]], kind_of: KindOf, overdue_before_s: float) -> str | None:
+def choose_kind(
+    lanes: Sequence[Iterable[OpenRecord]], kind_of: KindOf, overdue_before_s: float
+) -> str | None:
     """The kind of the oldest answer if it is overdue, else of the highest lane's first: no kind starves another."""
     heads = [next(iter(answers), None) for answers in lanes]
     present = [head for head in heads if head is not None]
@@ -42,18 +44,19 @@ def select(
 ) -> list[OpenRecord]:
     """The answers of `kind`, highest lane first, each lane in the order in which its answers became ready.
 
-    A session's later answer never goes before an earlier one: once one of its answers is passed over, so are the
-    rest. `partitions_of` says how many partitions a topic has (unknown: 1 per output).
+    A session's later answer never goes before an earlier one of its lane: once one of them is passed over, so are
+    the rest. `partitions_of` says how many partitions a topic has (unknown: 1 per output).
     """
     chosen: list[OpenRecord] = []
-    passed: set[SessionKey] = set()
     room = _Room(caps, partitions_of)
     for answers in lanes:
+        passed: set[SessionKey] = set()  # order holds within a lane: another's answers hold nothing up
         for record in answers:
             session = record.session
             if session in passed:
                 continue
-            if record.target is not OWN and kind_of(record.target) != kind or record.target is OWN and kind != OWN:
+            target = record.target
+            if (OWN if target is OWN else kind_of(target)) != kind:
                 if session is not None:
                     passed.add(session)
                 continue

@@ -12,6 +12,8 @@ from stream.log.base import TopicDescription
 
 #: Reply topics remembered; the oldest is forgotten first and looked up again when it is named again.
 TARGETS_MAX: Final = 4_096
+#: So many transactions with a topic alone may fail, whatever the reason, before it is quarantined.
+FAILURES_MAX: Final = 2
 #: A quarantined topic is looked up again after so long.
 QUARANTINE_S: Final = 30.0
 
@@ -25,6 +27,10 @@ class _Target:
     #: When a refused topic may be looked up again, by the monotonic clock.
     again_s: float = 0.0
     looked_up: bool = False
+    #: Transactions with it alone that failed, one after another.
+    failures: int = 0
+    #: Largest batch that the topic takes, in bytes.
+    bytes_max: int = 2**31
 
 
 class Targets:
@@ -42,6 +48,11 @@ class Targets:
         target = self._known.get(topic)
         return PROVEN if target is not None and target.proven else topic
 
+    def bytes_max(self, kind: str) -> int:
+        """Bytes of one transaction of this kind: a small topic's limit, so that no batch of good answers fails."""
+        target = self._known.get(kind)
+        return target.bytes_max if target is not None else 2**31
+
     def refusal(self, topic: str, partition: int, now_s: float) -> str | None:
         """Why an answer cannot be written there, or None. A topic whose quarantine is over is unknown again."""
         target = self._known.get(topic)
@@ -58,7 +69,9 @@ class Targets:
 
     def unknown(self, topics: Iterable[str]) -> list[str]:
         """Those of `topics` that must be looked up before anything is sent there."""
-        return [t for t in set(topics) if t is not OWN and not (t in self._known and self._known[t].looked_up)]
+        return [
+            t for t in set(topics) if t is not OWN and not (t in self._known and self._known[t].looked_up)
+        ]
 
     def looked_up(self, found: Mapping[str, TopicDescription | None], now_s: float) -> list[str]:
         """Take in an answer of the broker; gives the topics that are refused."""
@@ -68,22 +81,32 @@ class Targets:
             if description is None:
                 self.quarantine(topic, f"reply topic {topic} does not exist", now_s)
             elif "compact" in description.settings.get("cleanup.policy", ""):
-                self.quarantine(topic, f"reply topic {topic} is compacted: it would not keep every answer", now_s)
+                self.quarantine(
+                    topic, f"reply topic {topic} is compacted: it would not keep every answer", now_s
+                )
             else:
                 target.partitions = self.partitions_of[topic] = description.partitions
+                target.bytes_max = int(description.settings.get("max.message.bytes", target.bytes_max))
         return [topic for topic in found if self._known[topic].refusal]
 
     def proved(self, topics: Iterable[str]) -> None:
         """A transaction with these topics was committed: they may share from now on."""
         for topic in topics:
             if topic is not OWN:
-                self._remember(topic).proven = True
+                target = self._remember(topic)
+                target.proven, target.failures = True, 0
 
     def suspect(self, topics: Iterable[str]) -> None:
         """A transaction with these topics failed: each goes alone again, after a new look-up."""
         for topic in topics:
             if topic in self._known:
                 self._known[topic].proven = self._known[topic].looked_up = False
+
+    def failed_alone(self, topic: str) -> bool:
+        """A transaction that held this topic alone failed; True: once too often."""
+        target = self._remember(topic)
+        target.failures += 1
+        return target.failures >= FAILURES_MAX
 
     def quarantine(self, topic: str, refusal: str, now_s: float) -> None:
         """Set aside: its answers become dead letters of class `unwritable` until it is looked up again."""

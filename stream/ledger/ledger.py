@@ -40,6 +40,10 @@ class Stage:
     sources: frozenset[int]
     #: The past deaths were forgiven in this map.
     forgiven: bool = False
+    #: This process counts as dead in this map unless it unmarks.
+    marked: bool = False
+    #: The record that this map names: it runs alone.
+    trying: int | None = None
 
 
 class PartitionLedger(Generic[T]):
@@ -62,12 +66,14 @@ class PartitionLedger(Generic[T]):
         self._staged: Stage | None = None
         #: Unclean ends before this assignment; forgotten when every suspect is done.
         self.deaths_past = loaded.deaths if log_end > loaded.base else 0
-        #: This process's own end will count as unclean unless `unmark` is committed.
+        #: This process's own end is to count as unclean; `counted` once a commit says so: only then may work start.
         self.marked = False
+        self.counted = False
         #: A predecessor died while this record ran alone: it is poison.
         self.condemned = loaded.trying
-        #: The record that runs single file now.
+        #: The record that is to run single file; it may start once it is `named` by a commit.
         self.trying: int | None = None
+        self.named: int | None = None
         self._suspects_left = limits.suspects_max
         self._suspect_last = log_end - 1
 
@@ -133,9 +139,11 @@ class PartitionLedger(Generic[T]):
         after = self._map_without(chosen)
         forgiven = after.base > self._suspect_last
         deaths = (0 if forgiven else self.deaths_past) + self.marked
-        trying = next((o for o in (self.condemned, self.trying) if o is not None and not after.says_done(o)), None)
+        trying = next(
+            (o for o in (self.condemned, self.trying) if o is not None and not after.says_done(o)), None
+        )
         text = encode(OffsetMap(after.base, after.hi, after.incomplete, deaths, trying))
-        self._staged = Stage(after.base, text, chosen, forgiven)
+        self._staged = Stage(after.base, text, chosen, forgiven, self.marked, trying)
         return self._staged
 
     def commit(self, stage: Stage) -> list[T]:
@@ -148,13 +156,17 @@ class PartitionLedger(Generic[T]):
             del self.ready[offset]
         self.base = stage.base
         self.dirty = False
+        self._settle_deaths(stage)
+        return dropped
+
+    def _settle_deaths(self, stage: Stage) -> None:
+        self.counted, self.named = stage.marked, stage.trying
         if stage.forgiven:
             self.deaths_past = 0
-        if self.condemned in stage.sources:
+        if self.condemned is not None and self.condemned != stage.trying:
             self.condemned = None
         if self.trying in stage.sources:
             self.trying = None
-        return dropped
 
     def abort(self, stage: Stage) -> None:
         """STAGED -> DONE: known not to be committed."""
@@ -166,7 +178,11 @@ class PartitionLedger(Generic[T]):
         A source that `found` calls done is COMMITTED, any other is DONE again: the map is the oracle.
         """
         done = [] if found is None else [offset for offset in stage.sources if found.says_done(offset)]
-        if found is not None and len(done) == len(stage.sources) and (done or encode(found) == stage.metadata):
+        if (
+            found is not None
+            and len(done) == len(stage.sources)
+            and (done or encode(found) == stage.metadata)
+        ):
             return self.commit(stage)
         self.abort(stage)
         self.dirty = True

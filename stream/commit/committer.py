@@ -1,0 +1,240 @@
+"""The commit round: one transaction a turn, as long as something is due. (exactly-once.md, sections 5 and 6)"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from schemas.failure import ErrorClass
+from schemas.lane import LANES
+from stream.commit.aftermath import Action, action_for, blames_target
+from stream.commit.foreign import ForeignTargets
+from stream.commit.narrowing import Narrowing
+from stream.commit.open_record import OWN, OpenRecord
+from stream.commit.plan import Ledger, Plan, StageOf, make_plan
+from stream.commit.ready import ReadyAnswers
+from stream.commit.reconcile import reconcile
+from stream.commit.selection import Caps, choose_kind, select
+from stream.errors import LedgerBroken, LogError, LogFenced
+from stream.ledger.ledger import PartitionLedger
+from stream.log.base import (
+    Aborted,
+    Fenced,
+    LogConsumer,
+    LogProducer,
+    Outcome,
+    Partition,
+    Success,
+    Unknown,
+    nowhere,
+)
+
+_LOG = logging.getLogger(__name__)
+
+#: First wait after an abort; doubled each time.
+BACK_OFF_S: Final = 0.05
+BACK_OFF_S_MAX: Final = 1.0
+
+
+class Tally(Protocol):
+    """Hears of transactions, for the metrics."""
+
+    def ended(self, outcome: Outcome, plan: Plan, seconds: float) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """When a transaction is due, and what it may hold."""
+
+    interval_s: float
+    caps: Caps
+
+
+@dataclass(frozen=True, slots=True)
+class Clients:
+    """The log, as the committer uses it."""
+
+    producer: LogProducer
+    consumer: LogConsumer
+
+
+@dataclass(frozen=True, slots=True)
+class Seams:
+    """Time, faults and, for the chaos suite alone, another way to make a ledger's part."""
+
+    clock: Callable[[], float]
+    reach: Callable[[str], None] = nowhere
+    stage_of: StageOf = PartitionLedger.stage
+
+
+class Committer:
+    """Publishes ready answers. Belongs to the Kafka thread; never polls."""
+
+    def __init__(
+        self,
+        *,
+        clients: Clients,
+        ledgers: Mapping[Partition, Ledger],
+        ready: ReadyAnswers,
+        foreign: ForeignTargets,
+        rules: Rules,
+        seams: Seams,
+        tally: Tally,
+    ) -> None:
+        self._clients = clients
+        self._ledgers = ledgers
+        self._ready = ready
+        self._foreign = foreign
+        self._targets = foreign.targets
+        self._rules = rules
+        self._seams = seams
+        self._tally = tally
+        self._narrowing = Narrowing(rules.caps.records_max)
+        self._not_before_s = 0.0
+        self._aborts = 0
+        self._swept_s = 0.0
+
+    # ---- when ----------------------------------------------------------------------------------------------------
+
+    def wait_s(self, now_s: float, *, pressed: bool = False) -> float:
+        """Seconds until a transaction is due; 0: now. `pressed`: some partition is nearly full of ready answers."""
+        if not len(self._ready):
+            due_s = self._swept_s + self._rules.interval_s if self._any_dirty() else now_s + 60.0
+        elif pressed or self._full() or any(self._ready.lanes[lane] for lane in LANES[:-1]):
+            due_s = now_s
+        else:
+            due_s = next(iter(self._ready.lanes[LANES[-1]])).ready_s + self._rules.interval_s
+        return max(0.0, max(due_s, self._not_before_s) - now_s)
+
+    def _full(self) -> bool:
+        caps = self._rules.caps
+        return len(self._ready) >= caps.records_max or self._ready.size_bytes >= caps.bytes_max
+
+    def _any_dirty(self) -> bool:
+        return any(book.dirty for book in self._ledgers.values())
+
+    # ---- one transaction -------------------------------------------------------------------------------------------
+
+    def turn(self, now_s: float, *, all_lanes: bool = False) -> bool:
+        """One transaction of what is due, with the progress of dirty partitions once an interval. True: it succeeded."""
+        own_only = bool(self._ready.foreign) and not self._foreign.look_up(now_s)
+        lanes = self._ready.of(self._ready.due_lanes(now_s, self._rules.interval_s, all_lanes=all_lanes))
+        kind = OWN if own_only else choose_kind(lanes, self._targets.kind, now_s - 2 * self._rules.interval_s)
+        records = [] if kind is None else select(lanes, kind, self._targets.kind, *self._room(kind))
+        sweep = all_lanes or now_s - self._swept_s >= self._rules.interval_s
+        dirty = [book for book in self._ledgers.values() if book.dirty] if sweep else []
+        if sweep:
+            self._swept_s = now_s
+        return self._transact(kind or OWN, records, dirty)
+
+    def progress_only(self) -> bool:
+        """A transaction without outputs: what the dirty ledgers have to say, now. True: it succeeded."""
+        return self._transact(OWN, [], [book for book in self._ledgers.values() if book.dirty])
+
+    def drain(self, deadline_s: float) -> bool:
+        """Transactions until nothing is ready or dirty, or the clock passes `deadline_s`; True: nothing is left."""
+        while len(self._ready) or self._any_dirty():
+            now_s = self._seams.clock()
+            if now_s >= deadline_s or not self._clients.consumer.group().valid:
+                return False
+            self.turn(now_s, all_lanes=True)
+        return True
+
+    def _room(self, kind: str) -> tuple[Caps, Mapping[str, int]]:
+        caps = self._rules.caps
+        bytes_max = min(caps.bytes_max, self._targets.bytes_max(kind))
+        return Caps(self._narrowing.cap(kind), bytes_max, caps.partitions_max), self._targets.partitions_of
+
+    def _transact(self, kind: str, records: list[OpenRecord], dirty: Iterable[Ledger]) -> bool:
+        group = self._clients.consumer.group()
+        if not group.valid:  # trap 3: nothing is begun; poll serves what is to come
+            return False
+        plan = make_plan(kind, records, dirty, self._seams.stage_of)
+        if not plan.stages:
+            return False
+        began_s = self._seams.clock()
+        outcome = self._clients.producer.publish(
+            plan.outputs,
+            plan.offsets,
+            group,
+            attribute=self._narrowing.searching(kind),
+            reach=self._seams.reach,
+        )
+        self._tally.ended(outcome, plan, self._seams.clock() - began_s)
+        return self._settle(plan, outcome)
+
+    # ---- outcomes ------------------------------------------------------------------------------------------------
+
+    def _settle(self, plan: Plan, outcome: Outcome) -> bool:
+        match outcome:
+            case Success():
+                self._succeeded(plan)
+                return True
+            case Aborted():
+                for book, stage in plan.stages:
+                    book.abort(stage)
+                self._back_off()
+                self._after_abort(plan, outcome)
+                return False
+            case Unknown():
+                return self._ask(plan, outcome)
+            case Fenced():
+                raise LogFenced(f"another process owns this slot: {outcome.cause}")
+
+    def _succeeded(self, plan: Plan) -> None:
+        for book, stage in plan.stages:
+            book.commit(stage)
+        self._ready.remove(plan.records)
+        self._targets.proved(plan.foreign)
+        if plan.records:
+            self._narrowing.succeeded(plan.kind)
+        self._aborts = 0
+
+    def _ask(self, plan: Plan, outcome: Unknown) -> bool:
+        _LOG.warning("the outcome of a transaction is unknown (%s): asking what is committed", outcome.cause)
+        partitions = [book.partition for book, _ in plan.stages]
+        found = reconcile(self._clients.producer, self._clients.consumer, partitions, self._seams.clock)
+        left = set(plan.records)
+        for book, stage in plan.stages:
+            dropped = book.reconcile(stage, found[book.partition])
+            self._ready.remove(dropped)
+            left.difference_update(dropped)
+        if left and plan.foreign:
+            self._foreign.doubt(plan.foreign, outcome.cause)
+        return not left
+
+    def _after_abort(self, plan: Plan, outcome: Aborted) -> None:
+        action = action_for(outcome, plan.kind, len(plan.foreign), len(plan.records))
+        _LOG.warning(
+            "a transaction of %d answers was aborted (%s): %s", len(plan.records), outcome.cause, action
+        )
+        match action:
+            case Action.STOP:
+                self._stop(outcome)
+            case Action.NARROW:
+                self._narrowing.failed(plan.kind, len(plan.records))
+            case Action.GIVE_UP_ANSWER:
+                self._foreign.give_up(
+                    plan.records[0], ErrorClass.TOO_LARGE, "the answer does not fit its topic"
+                )
+            case Action.SEPARATE:
+                self._targets.suspect(plan.foreign)
+            case Action.QUARANTINE:
+                self._foreign.quarantine(next(iter(plan.foreign)), outcome.cause)
+            case Action.BACK_OFF if plan.foreign and blames_target(outcome.cause):
+                self._foreign.doubt(plan.foreign, outcome.cause)
+
+    def _stop(self, outcome: Aborted) -> None:
+        why = ", ".join(sorted({outcome.cause, *outcome.failed.values()}))
+        if outcome.delivery:
+            raise LogError(
+                f"one of the service's own topics refuses its records ({why}); see `headrace topics`"
+            )
+        raise LedgerBroken(f"the broker refused an offset map: {why}")
+
+    def _back_off(self) -> None:
+        pause_s = min(BACK_OFF_S_MAX, BACK_OFF_S * 2.0 ** min(self._aborts, 20))
+        self._aborts += 1
+        self._not_before_s = self._seams.clock() + pause_s
