@@ -1,0 +1,37 @@
+"""The configuration in use, kept in the state directory: roles and other commands read this copy.
+
+So all processes of one `up` have the same configuration, whatever happens to the file meanwhile.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final
+
+from stream.supervisor.atomic import replace_text
+
+COPY_NAME: Final = "config.toml"
+#: A schema's file is looked for beside the configuration, and the copy lies elsewhere.
+SCHEMA: Final = re.compile(r"""(\bschema\s*=\s*)(["'])([^"'\n]+)\2""")
+
+
+def copy_config(config: Path | None, state_dir: Path) -> None:
+    """Copy it; without one, remove the copy of an earlier start, for then the built-in configuration runs."""
+    copy = state_dir / COPY_NAME
+    if config is None:
+        copy.unlink(missing_ok=True)
+    elif config.absolute() != copy.absolute():
+        replace_text(
+            copy, with_absolute_schemas(config.read_text(encoding="utf-8"), config.absolute().parent)
+        )
+
+
+def with_absolute_schemas(text: str, folder: Path) -> str:
+    """The same TOML with each schema's path seen from `folder`, where there is such a file."""
+
+    def absolute(found: re.Match[str]) -> str:
+        path = folder / found[3]
+        return f"{found[1]}{found[2]}{path}{found[2]}" if path.is_file() else found[0]
+
+    return SCHEMA.sub(absolute, text)

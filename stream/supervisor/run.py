@@ -1,0 +1,181 @@
+"""`headrace up`: one machine's installation from the first process to the last."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from stream.config.settings import Settings
+from stream.errors import LogTimeout, StreamError
+from stream.log.kafka import kafka_log
+from stream.metrics.server import serve_metrics
+from stream.place import Place
+from stream.processes import Identity
+from stream.supervisor.broker_process import BrokerProcess
+from stream.supervisor.commands import Commands, role_commands
+from stream.supervisor.config_copy import copy_config
+from stream.supervisor.leftovers import MARK, end_leftovers
+from stream.supervisor.lock import state_dir_lock
+from stream.supervisor.process import RoleProcess
+from stream.supervisor.restart import RestartPolicy
+from stream.supervisor.runtime import Runtime, RuntimeFile
+from stream.supervisor.stop import StopWish
+from stream.supervisor.supervisor import Supervisor, Unit
+from stream.topics import ensure_topics
+
+log = logging.getLogger(__name__)
+
+#: Dispatchers and workers finish what runs and commit it; what is unfinished then runs at the next start.
+DRAIN_GRACE_S: Final = 60.0
+BROKER_GRACE_S: Final = 20.0
+SUPERVISOR_NAME: Final = "supervisor"
+
+
+def prepare_topics(settings: Settings, place: Place) -> None:
+    """Create and check the service's topics before a role meets them. StreamError names a broker that is silent."""
+    try:
+        ensure_topics(kafka_log(place).admin(), settings)
+    except LogTimeout as error:
+        raise LogTimeout(f"no answer from the broker at {place.bootstrap_servers}: {error}") from error
+
+
+def tell(line: str) -> None:
+    """The one thing on stdout."""
+    print(line, flush=True)  # noqa: T201
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What tests put in the place of the real thing."""
+
+    commands: Commands = role_commands
+    prepare: Callable[[Settings, Place], None] = prepare_topics
+    policy: RestartPolicy = field(default_factory=RestartPolicy)
+    tell: Callable[[str], None] = tell
+
+
+def run_up(settings: Settings, config: Path | None, state_dir: Path, *, parts: Parts | None = None) -> int:
+    """Run until a signal; the exit code. Main thread only.
+
+    Prints `ready bootstrap=… state=…` once every process reports that it runs. Raises UsageError when the state
+    directory is in use, StreamError when something does not come up (everything has been ended again by then).
+    """
+    state_dir = state_dir.absolute()
+    stop = StopWish()
+    with state_dir_lock(state_dir), stop.listening():
+        file = RuntimeFile(state_dir)
+        _end_predecessor(file.read(), state_dir)
+        copy_config(config, state_dir)
+        server = serve_metrics(settings.metrics_port)
+        try:
+            up = Up(settings, state_dir, file, stop, parts or Parts(), server.url)
+            return up.run(Supervisor(server.metrics, up.write, policy=up.parts.policy))
+        finally:
+            server.close()
+
+
+def _end_predecessor(runtime: Runtime | None, state_dir: Path) -> None:
+    recorded = [Identity(entry.pid, entry.started) for entry in runtime.processes] if runtime else []
+    end_leftovers(recorded, str(state_dir))
+
+
+class Up:
+    """One run of `headrace up`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        state_dir: Path,
+        file: RuntimeFile,
+        stop: StopWish,
+        parts: Parts,
+        metrics_url: str,
+    ) -> None:
+        self.parts = parts
+        self._settings = settings
+        self._state_dir = state_dir
+        self._file = file
+        self._stop = stop
+        self._own_url = metrics_url
+        self._servers = settings.kafka.bootstrap_servers if settings.kafka else None
+
+    def run(self, supervisor: Supervisor) -> int:
+        """Start in order, watch, end in the reverse order. The exit code."""
+        try:
+            self._start(supervisor)
+            if not self._stop.wished:
+                self.parts.tell(f"ready bootstrap={self._servers} state={self._state_dir}")
+                supervisor.run_until(lambda: self._stop.wished or _nothing_left(supervisor))
+            code = self._stop.exit_code if self._stop.wished else 1
+            self._end(supervisor)
+        except KeyboardInterrupt:
+            log.warning("ending at once")
+            return 130
+        finally:
+            supervisor.kill()
+            self._leave()
+        return code
+
+    def _start(self, supervisor: Supervisor) -> None:
+        if self._settings.kafka is None:
+            broker = BrokerProcess(self._state_dir)
+            supervisor.add([broker])
+            self._until_running(supervisor)
+            self._servers = broker.bootstrap_servers
+        if self._stop.wished:
+            return
+        self.parts.prepare(self._settings, self._place())
+        environment = {**os.environ, MARK: str(self._state_dir), "PYTHONUNBUFFERED": "1"}
+        supervisor.add(self._roles(environment))
+        self._until_running(supervisor)
+
+    def _roles(self, environment: Mapping[str, str]) -> list[RoleProcess]:
+        commands = self.parts.commands(self._settings, self._state_dir)
+        return [
+            RoleProcess(role.role, role.name, role.command, self._state_dir, environment) for role in commands
+        ]
+
+    def _until_running(self, supervisor: Supervisor) -> None:
+        """StreamError when one of them is given up: an installation that is not whole must not look ready."""
+        supervisor.run_until(
+            lambda: self._stop.wished or bool(supervisor.failed()) or supervisor.all_running()
+        )
+        failed = supervisor.failed()
+        if failed and not self._stop.wished:
+            raise StreamError(
+                "\n".join(
+                    f"{unit.process.name} does not start: {unit.life.reason} "
+                    f"(log: {self._state_dir / 'logs' / unit.process.name}.log)"
+                    for unit in failed
+                )
+            )
+
+    def _end(self, supervisor: Supervisor) -> None:
+        supervisor.end(lambda role: role != "broker", DRAIN_GRACE_S)
+        supervisor.end(lambda role: role == "broker", BROKER_GRACE_S)
+
+    def _place(self) -> Place:
+        assert self._servers is not None
+        client = dict(self._settings.kafka.client) if self._settings.kafka else {}
+        return Place(self._servers, self._state_dir, SUPERVISOR_NAME, client)
+
+    def write(self, units: Sequence[Unit]) -> None:
+        """Bring runtime.json up to date."""
+        urls = {unit.process.name: unit.metrics_url for unit in units if unit.metrics_url is not None}
+        entries = tuple(entry for unit in units if (entry := unit.entry()) is not None)
+        self._file.write(
+            Runtime(self._servers, metrics_urls={SUPERVISOR_NAME: self._own_url, **urls}, processes=entries)
+        )
+
+    def _leave(self) -> None:
+        servers = self._settings.kafka.bootstrap_servers if self._settings.kafka else None
+        self._file.write(Runtime(servers))
+
+
+def _nothing_left(supervisor: Supervisor) -> bool:
+    """Whether every dispatcher and worker has failed for good."""
+    return all(unit.life.state == "failed" for unit in supervisor.units if unit.process.role != "broker")

@@ -1,0 +1,51 @@
+"""SIGINT and SIGTERM: a wish to stop, not an exception in the middle of something."""
+
+from __future__ import annotations
+
+import logging
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Final
+
+log = logging.getLogger(__name__)
+
+EXIT_SIGINT: Final = 130
+
+
+class StopWish:
+    """Set by the first signal; the second one means: at once (KeyboardInterrupt). More change nothing."""
+
+    def __init__(self) -> None:
+        self._signal: int | None = None
+        self._at_once = False
+
+    @property
+    def wished(self) -> bool:
+        return self._signal is not None
+
+    @property
+    def exit_code(self) -> int:
+        """After a clean stop."""
+        return EXIT_SIGINT if self._signal == signal.SIGINT else 0
+
+    @contextmanager
+    def listening(self) -> Iterator[None]:
+        """Main thread only. The handlers of before come back at the end."""
+        before = {number: signal.signal(number, self._wish) for number in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+    def _wish(self, number: int, frame: FrameType | None) -> None:
+        del frame
+        if self._at_once:
+            return
+        if self.wished:
+            self._at_once = True
+            raise KeyboardInterrupt
+        self._signal = number
+        log.info("%s: stopping when running work is done; once more: at once", signal.Signals(number).name)

@@ -1,0 +1,154 @@
+"""Keeps processes running: starts, watches, restarts and ends them. All of it in one thread, the main one."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from stream.errors import BrokerError
+from stream.metrics.base import Metrics
+from stream.processes import Identity
+from stream.supervisor.process import Process, Seen
+from stream.supervisor.restart import Life, RestartPolicy
+from stream.supervisor.runtime import ProcessEntry
+
+log = logging.getLogger(__name__)
+
+POLL_S: Final = 0.1
+
+
+@dataclass(slots=True)
+class Unit:
+    """One process over all its runs."""
+
+    process: Process
+    life: Life = field(default_factory=Life)
+    identity: Identity | None = None
+    metrics_url: str | None = None
+
+    def entry(self) -> ProcessEntry | None:
+        """For runtime.json; None: it was never started."""
+        if self.identity is None:
+            return None
+        name, life = self.process.name, self.life
+        return ProcessEntry(
+            self.process.role, name, self.identity.pid, self.identity.started, life.state, life.reason
+        )
+
+
+class Supervisor:
+    """`changed` is called after each step, to write down what is so now."""
+
+    def __init__(
+        self,
+        metrics: Metrics,
+        changed: Callable[[Sequence[Unit]], None],
+        *,
+        policy: RestartPolicy | None = None,
+        clock_s: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._metrics = metrics
+        self._changed = changed
+        self._policy = policy or RestartPolicy()
+        self._clock_s = clock_s
+        self._sleep = sleep
+        self.units: list[Unit] = []
+
+    def add(self, processes: Sequence[Process]) -> None:
+        """To be started at the next step."""
+        self.units.extend(Unit(process) for process in processes)
+
+    def run_until(self, done: Callable[[], bool]) -> None:
+        """Step until `done` says so. KeyboardInterrupt passes."""
+        while not done():
+            self.step()
+            self._sleep(POLL_S)
+
+    def step(self) -> None:
+        """Look at each process once and do what is due."""
+        for unit in self.units:
+            if unit.life.is_due(self._clock_s()):
+                self._launch(unit)
+                # Written at once: what is not written down, a next start cannot end.
+                self._changed(self.units)
+            elif unit.life.state not in {"restarting", "failed"}:
+                self._look(unit)
+        self._changed(self.units)
+
+    def all_running(self) -> bool:
+        return bool(self.units) and all(unit.life.state == "running" for unit in self.units)
+
+    def failed(self) -> list[Unit]:
+        return [unit for unit in self.units if unit.life.state == "failed"]
+
+    def end(self, roles: Callable[[str], bool], grace_s: float) -> None:
+        """Ask these to end, wait at most `grace_s` for them all, kill what is left, and forget them."""
+        ending = [unit for unit in self.units if roles(unit.process.role)]
+        for unit in ending:
+            if unit.identity is not None and unit.life.state != "failed":
+                unit.life = unit.life.said("draining", self._clock_s())
+            unit.process.terminate()
+        self._changed(self.units)
+        deadline = self._clock_s() + grace_s
+        while any(_lives(unit) for unit in ending) and self._clock_s() < deadline:
+            self._sleep(POLL_S)
+        self.kill(roles)
+
+    def kill(self, roles: Callable[[str], bool] = bool) -> None:
+        """End these (all, by default) at once, with their process groups, and forget them."""
+        for unit in [unit for unit in self.units if roles(unit.process.role)]:
+            if _lives(unit):
+                log.warning("%s did not end in time: killing it", unit.process.name)
+            unit.process.kill()
+            self.units.remove(unit)
+        self._changed(self.units)
+
+    def _launch(self, unit: Unit) -> None:
+        try:
+            unit.identity = unit.process.launch()
+        except (BrokerError, OSError) as error:
+            self._cannot_start(unit, error)
+            return
+        unit.life = unit.life.started(self._clock_s())
+        unit.metrics_url = None
+        if unit.life.deaths_in_a_row:
+            self._metrics.count("headrace_restarts_total", role=unit.process.role)
+        log.info("%s started (pid %d)", unit.process.name, unit.identity.pid)
+
+    def _cannot_start(self, unit: Unit, error: Exception) -> None:
+        if unit.life.has_run:
+            self._died(unit, Seen(1, reason=str(error)))
+        else:
+            unit.life = unit.life.gave_up(str(error))
+            log.error("%s cannot be started: %s", unit.process.name, error)
+
+    def _look(self, unit: Unit) -> None:
+        seen = unit.process.look()
+        if seen.exit_code is not None:
+            self._died(unit, seen)
+            return
+        if seen.state != unit.life.state:
+            log.info("%s is %s", unit.process.name, seen.state)
+        unit.life = unit.life.said(seen.state, self._clock_s())
+        unit.metrics_url = seen.metrics_url
+        if unit.life.is_overdue(self._clock_s(), self._policy):
+            log.error("%s does not come up within %.0f s", unit.process.name, self._policy.start_timeout_s)
+            unit.process.kill()
+
+    def _died(self, unit: Unit, seen: Seen) -> None:
+        assert seen.exit_code is not None
+        unit.metrics_url = None
+        unit.life = unit.life.died(seen.exit_code, seen.reason, self._clock_s(), self._policy)
+        if unit.life.state == "failed":
+            log.error("%s failed and is not started again: %s", unit.process.name, unit.life.reason)
+            return
+        wait_s = max(0.0, unit.life.start_at_s - self._clock_s())
+        log.warning("%s: %s; starting it again in %.1f s", unit.process.name, unit.life.reason, wait_s)
+
+
+def _lives(unit: Unit) -> bool:
+    return unit.identity is not None and unit.process.look().exit_code is None

@@ -1,0 +1,138 @@
+"""runtime.json, the copy of the configuration, the lock, the leftovers: what lies in a state directory."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from stream.errors import UsageError
+from stream.processes import Identity
+from stream.supervisor.config_copy import copy_config, with_absolute_schemas
+from stream.supervisor.leftovers import Living, leftover_groups
+from stream.supervisor.lock import state_dir_lock
+from stream.supervisor.runtime import ProcessEntry, Runtime, RuntimeFile
+
+ENTRY = ProcessEntry("worker", "worker-sim-00", 4711, 1764400000.1, "running")
+
+
+def test_the_document_is_the_contracts(tmp_path: Path) -> None:
+    RuntimeFile(tmp_path).write(
+        Runtime("b:1", metrics_urls={"worker-sim-00": "http://m"}, processes=(ENTRY,))
+    )
+    assert json.loads((tmp_path / "runtime.json").read_text()) == {
+        "bootstrap_servers": "b:1",
+        "redis_url": None,
+        "gateway_url": None,
+        "metrics_urls": {"worker-sim-00": "http://m"},
+        "processes": [
+            {
+                "role": "worker",
+                "name": "worker-sim-00",
+                "pid": 4711,
+                "started": 1764400000.1,
+                "state": "running",
+            }
+        ],
+    }
+
+
+def test_what_was_written_is_read_again(tmp_path: Path) -> None:
+    runtime = Runtime(None, processes=(ENTRY,))
+    RuntimeFile(tmp_path).write(runtime)
+    assert RuntimeFile(tmp_path).read() == runtime
+
+
+def test_an_unchanged_document_is_not_written_again(tmp_path: Path) -> None:
+    file = RuntimeFile(tmp_path)
+    file.write(Runtime("b:1"))
+    before = (tmp_path / "runtime.json").stat().st_ino
+    file.write(Runtime("b:1"))
+    assert (tmp_path / "runtime.json").stat().st_ino == before
+
+
+@pytest.mark.parametrize("text", [None, "", "{}", '{"bootstrap_servers": 3}', "not json"])
+def test_a_document_that_cannot_be_read_says_nothing(tmp_path: Path, text: str | None) -> None:
+    if text is not None:
+        (tmp_path / "runtime.json").write_text(text)
+    assert RuntimeFile(tmp_path).read() is None
+
+
+# ---- leftovers
+
+WORKER = Identity(100, 1000.0)
+HERE = "/state"
+
+
+def found(*living: Living) -> list[int]:
+    return leftover_groups([WORKER], living, HERE)
+
+
+def test_a_recorded_process_that_still_lives_is_a_leftover() -> None:
+    assert found(Living(100, 100, 1000.4, None)) == [100]
+
+
+def test_a_pid_that_somebody_else_has_now_is_left_alone() -> None:
+    assert found(Living(100, 100, 2000.0, None)) == []
+    assert found(Living(100, 55, 2000.0, HERE)) == []
+
+
+def test_the_engine_core_of_a_dead_worker_is_a_leftover() -> None:
+    assert found(Living(101, 100, 1010.0, HERE)) == [100]
+
+
+def test_a_group_of_another_installation_is_left_alone() -> None:
+    assert found(Living(101, 100, 1010.0, "/elsewhere")) == []
+    assert found(Living(101, 100, 1010.0, None)) == []
+
+
+def test_nothing_recorded_means_nothing_to_end() -> None:
+    assert leftover_groups([], [Living(100, 100, 1000.0, HERE)], HERE) == []
+
+
+# ---- lock
+
+
+def test_a_second_up_on_a_living_directory_is_refused_with_the_pid(tmp_path: Path) -> None:
+    with (
+        state_dir_lock(tmp_path / "state"),
+        pytest.raises(UsageError, match=rf"in use by another .*\(pid {os.getpid()}\)"),
+        state_dir_lock(tmp_path / "state"),
+    ):
+        pass
+
+
+def test_the_lock_is_free_after_its_block(tmp_path: Path) -> None:
+    for _ in range(2):
+        with state_dir_lock(tmp_path):
+            pass
+
+
+# ---- the copy of the configuration
+
+
+def test_the_configuration_is_copied_and_a_later_start_without_one_removes_the_copy(tmp_path: Path) -> None:
+    config, state = tmp_path / "my.toml", tmp_path / "state"
+    config.write_text('[headrace]\nprefix = "x."\n')
+    copy_config(config, state)
+    assert (state / "config.toml").read_text() == config.read_text()
+    copy_config(None, state)
+    assert not (state / "config.toml").exists()
+
+
+def test_a_schema_is_found_from_the_copy_too(tmp_path: Path) -> None:
+    (tmp_path / "review.avsc").write_text("{}")
+    text = 'format = "avro"\nschema = "review.avsc"\nother = "schema"\n'
+    assert with_absolute_schemas(text, tmp_path) == text.replace("review.avsc", str(tmp_path / "review.avsc"))
+
+
+def test_a_schema_that_is_not_there_stays_as_it_is_written(tmp_path: Path) -> None:
+    assert with_absolute_schemas('schema = "none.avsc"', tmp_path) == 'schema = "none.avsc"'
+
+
+def test_starting_on_the_copy_itself_leaves_it(tmp_path: Path) -> None:
+    (tmp_path / "config.toml").write_text("[headrace]\n")
+    copy_config(tmp_path / "config.toml", tmp_path)
+    assert (tmp_path / "config.toml").read_text() == "[headrace]\n"

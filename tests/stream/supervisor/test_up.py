@@ -1,0 +1,116 @@
+"""`headrace up` with roles that only live and die, without a broker."""
+
+from __future__ import annotations
+
+import os
+import signal
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.stream.supervisor.installation import Installation, eventually, gone
+
+Start = Callable[..., Installation]
+
+
+@pytest.fixture
+def start(tmp_path: Path) -> Iterator[Start]:
+    started: list[Installation] = []
+
+    def begin(*roles: str) -> Installation:
+        started.append(Installation(tmp_path / "state", "outside", *roles))
+        return started[-1]
+
+    yield begin
+    for installation in started:
+        installation.end()
+
+
+def test_one_line_says_ready_when_every_role_reports_that_it_runs(start: Start, tmp_path: Path) -> None:
+    up = start("dispatcher-00", "worker-sim-00")
+    assert up.ready() == f"ready bootstrap=127.0.0.1:1 state={tmp_path / 'state'}"
+    assert {entry["name"]: entry["state"] for entry in up.runtime()["processes"]} == {
+        "dispatcher-00": "running",
+        "worker-sim-00": "running",
+    }
+    assert up.runtime()["metrics_urls"]["worker-sim-00"] == "http://127.0.0.1:1/worker-sim-00"
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_a_signal_stops_all_cleanly(start: Start, number: signal.Signals, code: int) -> None:
+    up = start("dispatcher-00", "worker-sim-00:engine")
+    up.ready()
+    pids = [up.pid("dispatcher-00"), up.pid("worker-sim-00"), int((up.state_dir / "engine.pid").read_text())]
+    assert up.stop(number) == code
+    assert all(gone(pid) for pid in pids)
+    assert up.runtime()["processes"] == []
+    assert up.runtime()["metrics_urls"] == {}
+
+
+def test_a_second_signal_ends_even_what_does_not_want_to(start: Start) -> None:
+    up = start("worker-sim-00:stubborn")
+    up.ready()
+    pid = up.pid("worker-sim-00")
+    up.process.send_signal(signal.SIGINT)
+    eventually(lambda: up.entry("worker-sim-00").get("state") == "draining")
+    assert up.stop(signal.SIGINT, timeout_s=20) == 130
+    assert gone(pid)
+
+
+def test_a_killed_role_is_started_again_at_once_and_counted(start: Start) -> None:
+    up = start("dispatcher-00", "worker-sim-00")
+    up.ready()
+    dispatcher = up.pid("dispatcher-00")
+    up.await_state("worker-sim-00", "running", other_than=up.kill("worker-sim-00"))
+    assert up.pid("dispatcher-00") == dispatcher
+    with urllib.request.urlopen(up.runtime()["metrics_urls"]["supervisor"], timeout=5) as page:
+        assert 'headrace_restarts_total{role="worker"} 1.0' in page.read().decode()
+
+
+def test_the_engine_core_of_a_killed_worker_ends_before_the_next_worker_starts(start: Start) -> None:
+    up = start("worker-sim-00:engine")
+    up.ready()
+    core = int((up.state_dir / "engine.pid").read_text())
+    up.await_state("worker-sim-00", "running", other_than=up.kill("worker-sim-00"))
+    assert gone(core)
+    assert int((up.state_dir / "engine.pid").read_text()) != core
+
+
+def test_a_fenced_role_before_ready_is_told_with_its_reason_and_everything_ends(start: Start) -> None:
+    up = start("dispatcher-00", "worker-sim-00:fenced")
+    assert up.process.wait(30) == 1
+    assert "worker-sim-00 does not start: exit code 4, fenced" in up.errors.read_text()
+    assert "a twin has our transactional id" in up.errors.read_text()
+    assert up.runtime()["processes"] == []
+
+
+def test_a_role_that_cannot_start_is_given_up_with_the_last_line_of_its_log(start: Start) -> None:
+    up = start("worker-sim-00:broken")
+    assert up.process.wait(30) == 1
+    assert "worker-sim-00 does not start: exit code 1: no such model" in up.errors.read_text()
+    assert (up.state_dir / "logs" / "worker-sim-00.log").read_text().count("no such model") == 3
+
+
+def test_a_second_up_on_a_living_directory_is_refused(start: Start) -> None:
+    first = start("dispatcher-00")
+    first.ready()
+    second = start("dispatcher-00")
+    assert second.process.wait(30) == 2
+    assert f"in use by another `headrace up` (pid {first.process.pid})" in first.errors.read_text()
+    assert first.entry("dispatcher-00")["state"] == "running"
+
+
+def test_a_start_ends_what_a_killed_supervisor_left_orphaned_engine_cores_included(start: Start) -> None:
+    first = start("worker-sim-00:engine")
+    first.ready()
+    worker, core = first.pid("worker-sim-00"), int((first.state_dir / "engine.pid").read_text())
+    os.kill(first.process.pid, signal.SIGKILL)
+    first.process.wait(10)
+    eventually(lambda: gone(worker), timeout_s=5)
+    assert not gone(core)
+    second = start("worker-sim-00")
+    second.ready()
+    assert gone(core)
+    assert second.stop() == 0
