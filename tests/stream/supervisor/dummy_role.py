@@ -27,6 +27,7 @@ def main(name: str, state_dir: Path, *behaviour: str) -> int:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     else:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    signal.signal(signal.SIGUSR1, lambda *_: sys.exit(4))
     report(place, "running", f"http://127.0.0.1:1/{name}")
     time.sleep(120)
     return 1

@@ -114,3 +114,16 @@ def test_a_start_ends_what_a_killed_supervisor_left_orphaned_engine_cores_includ
     second.ready()
     assert gone(core)
     assert second.stop() == 0
+
+
+def test_a_role_that_is_fenced_later_has_failed_and_up_ends_with_1_when_nothing_else_is_left(
+    start: Start,
+) -> None:
+    up = start("dispatcher-00", "worker-sim-00")
+    up.ready()
+    os.kill(up.pid("worker-sim-00"), signal.SIGUSR1)
+    up.await_state("worker-sim-00", "failed")
+    assert up.entry("worker-sim-00")["reason"].startswith("exit code 4, fenced")
+    assert up.entry("dispatcher-00")["state"] == "running"
+    os.kill(up.pid("dispatcher-00"), signal.SIGUSR1)
+    assert up.process.wait(30) == 1
