@@ -18,7 +18,7 @@ from stream.demo.show import dead_letters_table, progress_bar, results_table, ta
 from stream.demo.tally import Outcome, tally
 from stream.log.kafka import kafka_log
 from stream.place import Place
-from stream.supervisor.lock import check_free
+from stream.supervisor.lock import state_dir_lock
 from workers.journal import journal_path, read_totals
 
 ENDPOINT: Final = "smollm2"
@@ -67,8 +67,8 @@ def run(arguments: argparse.Namespace) -> int:
 def _prepare(state_dir: Path, engine: str) -> Path:
     """An empty state directory with the demo's configuration. Refused while something lives in it."""
     if state_dir.exists():
-        check_free(state_dir)
-        shutil.rmtree(state_dir)
+        with state_dir_lock(state_dir):
+            shutil.rmtree(state_dir)
     state_dir.mkdir(parents=True)
     config = state_dir / "demo.toml"
     config.write_text(CONFIGS[engine], encoding="utf-8")
