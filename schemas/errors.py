@@ -5,6 +5,7 @@ SchemasError
 +-- RegistryUnavailable   the schema registry does not answer: wait and try again, nothing is lost
 +-- NewerVersion          a later Headrace wrote this: refuse the partition and say so
 +-- ForeignRecord         a record on one of our own topics that we did not write
++-- SchemaUnknown         the registry knows no such Avro schema; the record that needs it is bad
 +-- SchemaInvalid         an Avro schema that cannot be used; in a configuration: refuse to start
 """
 
@@ -43,6 +44,10 @@ class NewerVersion(SchemasError):
 
 class ForeignRecord(SchemasError):
     """A record without the headers that ours always have."""
+
+
+class SchemaUnknown(SchemasError):
+    """The registry answered that it has no such Avro schema."""
 
 
 class SchemaInvalid(SchemasError):

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from schemas.avro import AvroSchema
-from schemas.errors import BadRecord, RegistryUnavailable, SchemaInvalid
-from schemas.registry_client import RegistryClient, SchemaUnknown
+from schemas.errors import BadRecord, RegistryUnavailable, SchemaInvalid, SchemaUnknown
+from schemas.registry_client import Fetched
 
 
 class SchemaSource(Protocol):
@@ -36,11 +36,18 @@ class RegistryRules:
 DEFAULT_RULES: Final = RegistryRules()
 
 
+class SchemaFetcher(Protocol):
+    """What the memory needs of a client."""
+
+    def fetch(self, schema_id: int) -> Fetched:
+        """SchemaUnknown, or RegistryUnavailable."""
+
+
 class Registry:
-    """A SchemaSource over HTTP. `clock` gives monotonic seconds."""
+    """A SchemaSource over a client. `clock` gives monotonic seconds."""
 
     def __init__(
-        self, client: RegistryClient, clock: Callable[[], float], rules: RegistryRules = DEFAULT_RULES
+        self, client: SchemaFetcher, clock: Callable[[], float], rules: RegistryRules = DEFAULT_RULES
     ) -> None:
         self._client = client
         self._clock = clock

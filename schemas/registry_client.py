@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
+import re
+import ssl
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
+from urllib.parse import quote
 
 import httpx
 import msgspec
 
-from schemas.errors import RegistryUnavailable, SchemasError
-from schemas.json_text import DEPTH_MAX, deeper_than
+from schemas.errors import RegistryUnavailable, SchemaUnknown
 
 #: The registry's code for "no such schema", next to the HTTP status 404 (Confluent API reference).
 SCHEMA_NOT_FOUND: Final = 40403
 #: JAX-RS's code for a path that does not exist: the url is wrong, not the id.
 PATH_NOT_FOUND: Final = 404
-
-
-class SchemaUnknown(SchemasError):
-    """The registry answered that it has no such Avro schema."""
+AVRO: Final = "AVRO"
 
 
 class Fetched(NamedTuple):
@@ -42,62 +41,68 @@ class ClientRules:
 DEFAULT_RULES: Final = ClientRules()
 
 
-class RegistryClient:
-    """Asks `GET /schemas/ids/{id}`. `clock` gives monotonic seconds."""
+class _Reference(msgspec.Struct, frozen=True):
+    subject: str
+    version: int
 
-    def __init__(
-        self,
-        url: str,
-        clock: Callable[[], float],
-        rules: ClientRules = DEFAULT_RULES,
-        transport: httpx.BaseTransport | None = None,
-    ) -> None:
+
+class _Answer(msgspec.Struct, frozen=True, rename={"kind": "schemaType"}):
+    schema: str
+    kind: str | None = None
+    references: list[_Reference] | None = None
+
+
+class _Refusal(msgspec.Struct, frozen=True):
+    error_code: int = SCHEMA_NOT_FOUND
+
+
+class RegistryClient:
+    """Asks `GET /schemas/ids/{id}`. `clock` gives monotonic seconds; certificates are the system's."""
+
+    def __init__(self, url: str, clock: Callable[[], float], rules: ClientRules = DEFAULT_RULES) -> None:
         self._url = url.rstrip("/")
+        #: For messages: without user and password.
+        self._shown = re.sub(r"//[^/@]*@", "//", self._url)
         self._clock = clock
         self._rules = rules
-        self._http = httpx.Client(timeout=rules.timeout_s, transport=transport)
+        self._http = httpx.Client(
+            timeout=rules.timeout_s, verify=ssl.create_default_context(), trust_env=False
+        )
 
     def fetch(self, schema_id: int) -> Fetched:
         """Raises SchemaUnknown, or RegistryUnavailable for everything that is not a registry's clear answer."""
         answer = self._ask(f"/schemas/ids/{schema_id}")
-        kind = answer.get("schemaType") or "AVRO"
-        if kind != "AVRO":
-            raise SchemaUnknown(f"is a {kind} schema; only AVRO is read")
-        references: dict[str, str] = {}
-        self._collect(answer, references)
-        return Fetched(self._text(answer), tuple(references.values()))
+        if (answer.kind or AVRO) != AVRO:
+            raise SchemaUnknown(f"is a {answer.kind} schema; only {AVRO} is read")
+        found: dict[str, str] = {}
+        self._collect(answer, found, self._rules.references_max)
+        return Fetched(answer.schema, tuple(found.values()))
 
     def close(self) -> None:
         self._http.close()
 
-    def _collect(self, answer: dict[str, Any], found: dict[str, str], depth: int = 0) -> None:
+    def _collect(self, answer: _Answer, found: dict[str, str], depth_left: int) -> None:
         """Depth first, so that each text comes after those it uses."""
-        for reference in answer.get("references") or ():
-            path = f"/subjects/{reference['subject']}/versions/{reference['version']}"
+        for reference in answer.references or ():
+            path = f"/subjects/{quote(reference.subject, safe='')}/versions/{reference.version}"
             if path in found:
                 continue
-            if depth >= DEPTH_MAX or len(found) >= self._rules.references_max:
+            if depth_left == 0 or len(found) >= self._rules.references_max:
                 raise SchemaUnknown(f"refers to more than {self._rules.references_max} schemas")
             used = self._ask(path)
-            self._collect(used, found, depth + 1)
-            found[path] = self._text(used)
+            self._collect(used, found, depth_left - 1)
+            found[path] = used.schema
 
-    def _text(self, answer: dict[str, Any]) -> str:
-        text = answer.get("schema")
-        if not isinstance(text, str):
-            raise RegistryUnavailable(f"{self._url}: an answer without a schema; is it a schema registry?")
-        return text
-
-    def _ask(self, path: str) -> dict[str, Any]:
+    def _ask(self, path: str) -> _Answer:
         status, content = self._get(path)
-        answer = _object(content)
-        if status == httpx.codes.OK and answer is not None:
-            return answer
-        if status == httpx.codes.NOT_FOUND and _means_unknown(content, answer):
+        if status == httpx.codes.OK:
+            try:
+                return msgspec.json.decode(content, type=_Answer)
+            except (msgspec.DecodeError, RecursionError) as error:
+                raise self._unavailable(path, f"not a schema registry's answer: {error}") from error
+        if status == httpx.codes.NOT_FOUND and _means_unknown(content):
             raise SchemaUnknown("the registry does not know it")
-        raise RegistryUnavailable(
-            f"{self._url}{path}: answered {status}; a schema registry's answer is needed"
-        )
+        raise self._unavailable(path, f"answered {status}; is registry.url right?")
 
     def _get(self, path: str) -> tuple[int, bytes]:
         until = self._clock() + self._rules.timeout_s
@@ -107,24 +112,20 @@ class RegistryClient:
                 for piece in response.iter_bytes():
                     content += piece
                     if self._clock() > until or len(content) > self._rules.answer_bytes_max:
-                        raise RegistryUnavailable(f"{self._url}{path}: the answer is too slow or too long")
+                        raise self._unavailable(path, "the answer is too slow or too long")
                 return response.status_code, bytes(content)
         except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise RegistryUnavailable(f"{self._url}{path}: {type(error).__name__} {error}") from error
+            raise self._unavailable(path, f"{type(error).__name__} {error}") from error
+
+    def _unavailable(self, path: str, why: str) -> RegistryUnavailable:
+        return RegistryUnavailable(f"schema registry {self._shown}{path}: {why}")
 
 
-def _object(content: bytes) -> dict[str, Any] | None:
-    if deeper_than(content, DEPTH_MAX):
-        return None
-    try:
-        answer = msgspec.json.decode(content)
-    except msgspec.DecodeError:
-        return None
-    return answer if isinstance(answer, dict) else None
-
-
-def _means_unknown(content: bytes, answer: dict[str, Any] | None) -> bool:
+def _means_unknown(content: bytes) -> bool:
     """A 404 that speaks of the id. A web page, or the code of a missing path, says that the url is wrong."""
     if not content:
         return True
-    return answer is not None and answer.get("error_code", SCHEMA_NOT_FOUND) != PATH_NOT_FOUND
+    try:
+        return msgspec.json.decode(content, type=_Refusal).error_code != PATH_NOT_FOUND
+    except (msgspec.DecodeError, RecursionError):
+        return False

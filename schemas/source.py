@@ -18,7 +18,8 @@ class Source(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Source:
         """Read ``topic/partition/offset``; ValueError says what is wrong with it."""
-        pieces = text.rsplit("/", 2)
-        if len(pieces) != 3 or not pieces[0]:
-            raise ValueError(f"{text!r} is not topic/partition/offset")
-        return cls(pieces[0], int(pieces[1]), int(pieces[2]))
+        topic, _, place = text.partition("/")
+        partition, _, offset = place.partition("/")
+        if not (topic and text.isascii() and partition.isdigit() and offset.isdigit() and len(place) <= 31):
+            raise ValueError(f"{text!r:.100} is not topic/partition/offset")
+        return cls(topic, int(partition), int(offset))
