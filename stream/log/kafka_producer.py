@@ -22,6 +22,7 @@ from stream.log.base import (
 from stream.log.kafka_failures import Verdict
 from stream.log.kafka_settings import Settings
 from stream.log.kafka_transaction import RETRY_S_MAX, Clock, StepFailed, Transactions
+from stream.log.limits import check_offsets
 
 
 class KafkaProducer:
@@ -114,14 +115,6 @@ class KafkaProducer:
         if self._client is None:
             raise LogError("publish before start")
         return self._client
-
-
-def check_offsets(offsets: Sequence[OffsetCommit], group: GroupStamp | None) -> None:
-    """ValueError for what would never be right: offsets without a member, a map over its limit."""
-    if offsets and group is None:
-        raise ValueError("offsets need the group stamp that fences a zombie's")
-    for commit in offsets:
-        reasons.check_metadata(commit.metadata)
 
 
 def _end(client: Transactions, failed: StepFailed) -> Outcome:

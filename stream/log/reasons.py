@@ -19,14 +19,3 @@ PERMANENT: Final = UNWRITABLE | {TOO_LARGE}
 
 #: The guard refused before anything began: the generation or the member id is not valid (trap 3).
 STALE_MEMBER: Final = "stale_member"
-#: The limit of an offset map, in UTF-16 characters: the broker's 4096 less the binding's trailing NUL.
-METADATA_CHARS_MAX: Final = 4095
-
-
-def check_metadata(metadata: str) -> None:
-    """ValueError for a map that would abort everyone's transaction: our bug, never sent."""
-    chars = len(metadata) if metadata.isascii() else len(metadata.encode("utf-16-le")) // 2
-    if chars > METADATA_CHARS_MAX:
-        raise ValueError(f"offset metadata has {chars} characters, {METADATA_CHARS_MAX} is the most")
-    if "\0" in metadata:
-        raise ValueError("offset metadata must not contain NUL")

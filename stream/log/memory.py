@@ -1,0 +1,73 @@
+"""The log in this process: Kafka's semantics for tests, with faults on demand and without waiting.
+
+It keeps what exactly-once rests on: transactions with markers that take offsets, the last stable offset, fencing,
+generations, static members, offsets with their maps inside transactions. What it leaves out: prefetching, compaction,
+retention, replication, time-outs of transactions (see `end_transaction`).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from stream.log.base import Assignor, Partition
+from stream.log.memory_admin import MemoryAdmin
+from stream.log.memory_broker import Fault, MemoryBroker
+from stream.log.memory_consumer import MemoryConsumer
+from stream.log.memory_group import Clock
+from stream.log.memory_producer import MemoryPlainProducer, MemoryProducer
+from stream.log.memory_reader import MemoryReader
+
+__all__ = ["Fault", "MemoryLog"]
+
+
+class MemoryLog:
+    """A `Log`. Its clients may live in several threads."""
+
+    def __init__(self, *, session_timeout_s: float = 8.0, clock: Clock = time.monotonic) -> None:
+        self._broker = MemoryBroker(session_timeout_s, clock)
+
+    def consumer(
+        self,
+        group: str,
+        instance_id: str | None = None,
+        *,
+        assignor: Assignor = "range",
+        regex_refresh_ms: int = 3_000,  # noqa: ARG002  (new topics are seen at once)
+    ) -> MemoryConsumer:
+        with self._broker.changed:
+            return MemoryConsumer(self._broker, group, instance_id, assignor)
+
+    def producer(self, transactional_id: str, *, batch_bytes_max: int = 1_000_000) -> MemoryProducer:  # noqa: ARG002
+        with self._broker.changed:
+            return MemoryProducer(self._broker, transactional_id)
+
+    def admin(self) -> MemoryAdmin:
+        return MemoryAdmin(self._broker)
+
+    def plain_producer(self) -> MemoryPlainProducer:
+        return MemoryPlainProducer(self._broker)
+
+    def reader(self, begin: Sequence[str] | Mapping[Partition, int]) -> MemoryReader:
+        return MemoryReader(self._broker, begin)
+
+    def inject(self, transactional_id: str, *faults: Fault) -> None:
+        """For tests: one fault for each of the next publishes under this id."""
+        with self._broker.changed:
+            self._broker.coordinator(transactional_id).faults.extend(faults)
+
+    def end_transaction(self, transactional_id: str) -> None:
+        """For tests: `transaction.timeout.ms` passed, the broker aborts and fences the epoch."""
+        with self._broker.changed:
+            coordinator = self._broker.coordinator(transactional_id)
+            self._broker.end(coordinator, commit=False)
+            coordinator.expire()
+
+    def deny(self, topic: str) -> None:
+        """For tests: nobody may write this topic from now on."""
+        with self._broker.changed:
+            self._broker.denied.add(topic)
+
+    def allow(self, topic: str) -> None:
+        with self._broker.changed:
+            self._broker.denied.discard(topic)
