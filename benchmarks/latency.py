@@ -1,0 +1,124 @@
+"""What an idle installation adds to an interactive answer: produce to consume, less the direct engine call."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from statistics import quantiles
+from typing import NamedTuple
+
+from confluent_kafka import Consumer, Producer
+
+from benchmarks.counting import metrics_url
+from benchmarks.machine import machine
+from benchmarks.stage import Stage, stage
+from schemas.lane import Lane
+from schemas.request import Body, Message, Request, Task
+from schemas.source import Source
+from workers.endpoint import SimulatedTimes
+from workers.engines.base import Answer, EngineCall
+from workers.engines.simulated import SimulatedEngine
+
+REQUESTS = 300
+WARM_REQUESTS = 30
+#: Idle time between requests, seconds, uniformly random.
+PAUSE_S = (0.02, 0.3)
+DECODE_TOKENS_PER_S = 200
+CONFIG = (
+    '[endpoints.sim]\nengine = "simulated"\npartitions = 8\n'
+    f"simulated = {{ decode_tokens_per_s = {DECODE_TOKENS_PER_S} }}\n"
+)
+LINE = (
+    b'{"custom_id":"r-%d","method":"POST","url":"/v1/chat/completions","body":{"model":"sim","messages":'
+    b'[{"role":"user","content":"hello %d"}],"max_tokens":8,"temperature":0}}'
+)
+BARS_MS = {50: 30.0, 99: 80.0}
+
+
+class Times(NamedTuple):
+    """Milliseconds per request."""
+
+    ours: list[float]
+    direct: list[float]
+
+
+def main(_: list[str]) -> int:
+    print(machine())
+    with stage(CONFIG) as ground:
+        worker = ground.role("worker", "--endpoint", "sim", "--slot", "0")
+        dispatcher = ground.role("dispatcher", "--slot", "0")
+        try:
+            state = ground.folder / "state"
+            metrics_url(state, "worker-sim-00", worker.process.pid)
+            metrics_url(state, "dispatcher-00", dispatcher.process.pid)
+            ours = through_kafka(ground, LINE)
+        finally:
+            dispatcher.stop()
+            worker.stop()
+    report(Times(ours, asyncio.run(direct())))
+    return 0
+
+
+def through_kafka(ground: Stage, line: bytes) -> list[float]:
+    """One request at a time, lane interactive, read committed; ms each."""
+    producer = Producer({"bootstrap.servers": ground.bootstrap, "linger.ms": 0})
+    consumer = Consumer(
+        {
+            "bootstrap.servers": ground.bootstrap,
+            "group.id": "latency",
+            "auto.offset.reset": "latest",
+            "isolation.level": "read_committed",
+            "fetch.wait.max.ms": 5,
+        }
+    )
+    consumer.subscribe([ground.settings.outputs.results])
+    while not consumer.assignment():
+        consumer.poll(0.2)
+    times, chance = [], random.Random(1)
+    for place in range(WARM_REQUESTS + REQUESTS):
+        time.sleep(chance.uniform(*PAUSE_S))
+        begin = time.perf_counter()
+        topic = ground.settings.inputs[0].pattern
+        producer.produce(topic, line % (place, place), None, headers=[("headrace-lane", b"interactive")])
+        producer.poll(0)
+        while (message := consumer.poll(60)) is None or message.error():
+            if message is None:
+                raise TimeoutError(f"request {place} was not answered within 60 s")
+        times.append((time.perf_counter() - begin) * 1000)
+    consumer.close()
+    return times[WARM_REQUESTS:]
+
+
+async def direct() -> list[float]:
+    """The same requests, straight into the engine; ms each."""
+    engine = SimulatedEngine(SimulatedTimes(0, DECODE_TOKENS_PER_S, 0))
+    await engine.start()
+    times = []
+    for place in range(REQUESTS):
+        body = Body("sim", messages=[Message("user", f"hello {place}")], max_tokens=8, temperature=0)
+        call = EngineCall(
+            str(place), Request(Task.CHAT, body), Source("t", 0, place), "default", Lane.INTERACTIVE
+        )
+        begin = time.perf_counter()
+        answer = engine.submit(call)
+        if not isinstance(answer, Answer):
+            await answer
+        times.append((time.perf_counter() - begin) * 1000)
+    await engine.stop()
+    return times
+
+
+def report(times: Times) -> None:
+    for percent, bar in BARS_MS.items():
+        ours, direct_ms = percentile(times.ours, percent), percentile(times.direct, percent)
+        added = ours - direct_ms
+        word = "met" if added <= bar else "MISSED"
+        print(
+            f"  p{percent}: {ours:6.1f} ms, direct {direct_ms:6.1f} ms, added {added:6.1f} ms (bar {bar:g}: {word})"
+        )
+
+
+def percentile(values: Sequence[float], percent: int) -> float:
+    return quantiles(values, n=100, method="inclusive")[percent - 1]
