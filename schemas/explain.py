@@ -11,7 +11,7 @@ from schemas.lane import LANE_OF_SERVICE_TIER
 from schemas.request import ANSWERS_MAX, STOPS_MAX, TOKENS_MAX
 
 _TOKENS: Final = f"a whole number from 1 to {TOKENS_MAX}"
-#: Path -> what would be right there; msgspec's own words say what was found.
+#: Path ([...]: any index or key) -> what would be right there; msgspec's own words say what was found.
 RIGHT: Final[dict[str, str]] = {
     "$.body": 'an object {"model": …, …}',
     "$.url": 'text such as "/v1/chat/completions"',
@@ -39,6 +39,7 @@ RIGHT: Final[dict[str, str]] = {
 }
 
 _MISSING: Final = re.compile(r"Object missing required field `(\w+)`(?: - at `(.+)`)?")
+_INDEX: Final = re.compile(r"\[\d+\]")
 _PLACED: Final = re.compile(r"(.*) - at `(.+)`", re.DOTALL)
 
 
@@ -58,5 +59,5 @@ def _plain(text: str) -> str:
 
 
 def _what_is_right(path: str) -> str:
-    right = RIGHT.get(path)
+    right = RIGHT.get(_INDEX.sub("[...]", path))
     return "" if right is None else f"; right is {right}"
