@@ -21,7 +21,7 @@ from benchmarks.stage import Stage, stage
 from stream.log.base import Output
 from workers.endpoint import Endpoint
 from workers.engines.vllm_args import cli_args, engine_args, engine_environment
-from workers.models import model_folder
+from workers.models import cache_folder, resolve_model
 
 ROUNDS = 3
 BARS = {"vllm run-batch": 0.90, "plain loop": 2.5}
@@ -53,7 +53,7 @@ class Rival:
     """The process with vLLM's own engine; takes orders."""
 
     def __init__(self, endpoint: Endpoint, log: IO[bytes]) -> None:
-        folder = str(model_folder(endpoint.model))
+        folder = resolve_model(endpoint.model, cache_folder(os.environ))
         flags = [word for word in cli_args(engine_args(endpoint, folder)) if word != "--disable-log-stats"]
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.rivals.vllm_rival", *flags],
