@@ -66,12 +66,10 @@ class SimulatedEngine:
         for future in tuple(self._running):
             future.cancel()
 
-    def _check_length(self, call: EngineCall) -> None:
+    def _check_length(self, call: EngineCall, tokens_max: int) -> None:
         tokens = prompt_tokens(call.request)
-        if tokens >= self._prompt_tokens_max:
-            text = (
-                f"the prompt has {tokens} tokens, the model takes {self._prompt_tokens_max} with its answer"
-            )
+        if tokens >= tokens_max:
+            text = f"the prompt has {tokens} tokens, the model takes {tokens_max} with its answer"
             raise RequestRejected(ErrorClass.TOO_LONG, Stage.ENGINE, text)
 
     def _answer(self, call: EngineCall) -> Answer:

@@ -8,6 +8,7 @@ from typing import Any
 import jsonschema
 import msgspec
 from referencing import Registry
+from referencing.exceptions import Unresolvable
 
 from workers.structured.structure import Kind, Structure, rejected
 
@@ -16,6 +17,11 @@ def check_schema(structure: Structure) -> None:
     """RequestRejected(invalid) where the schema of a JSON structure is not one."""
     if structure.kind is Kind.JSON:
         _validator(structure.text)
+
+
+def has_patterns(structure: Structure) -> bool:
+    """Whether judging an answer runs regexes of the request's."""
+    return structure.kind is Kind.JSON and '"pattern' in structure.text
 
 
 def fault_of(structure: Structure, text: str) -> str | None:
@@ -37,7 +43,12 @@ def fault_of(structure: Structure, text: str) -> str | None:
 
 
 def _schema_fault(validator: Any, value: Any) -> str | None:
-    error = next(validator.iter_errors(value), None)
+    try:
+        error = next(validator.iter_errors(value), None)
+    except RecursionError:
+        return "the schema refers to itself without end"
+    except Unresolvable as unresolvable:
+        raise rejected(f"the schema refers to what is not in it: {unresolvable.ref}") from unresolvable
     return (
         None if error is None else f"the answer breaks its schema at {error.json_path}: {error.message[:500]}"
     )

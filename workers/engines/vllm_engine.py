@@ -1,0 +1,86 @@
+"""vLLM behind the engine boundary: AsyncLLM in this process, its engine core in a child. (design: vllm.md)
+
+This module imports vLLM only inside `start`: it can be imported where vLLM is not installed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable
+from typing import TYPE_CHECKING, Final
+
+from schemas.failure import ErrorClass, Stage
+from schemas.request import Task
+from workers.clock import Clock, SystemClock
+from workers.endpoint import Endpoint
+from workers.engines.base import Answer, EngineCall
+from workers.engines.vllm_args import engine_args, engine_environment, is_embedder
+from workers.errors import EngineDead, EngineStartError, RequestRejected, WorkersError
+from workers.models import cache_folder, resolve_model
+
+if TYPE_CHECKING:
+    from workers.engines.vllm_replica import Replica
+
+GENERATING: Final = frozenset({Task.CHAT, Task.COMPLETION})
+EMBEDDING: Final = frozenset({Task.EMBEDDING})
+
+
+class VllmEngine:
+    """One vLLM replica for one endpoint; may be started again after a death."""
+
+    def __init__(self, endpoint: Endpoint, clock: Clock | None = None) -> None:
+        self._endpoint = endpoint
+        self._clock = clock or SystemClock()
+        self._replica: Replica | None = None
+        #: What the model does is known when it is loaded.
+        self.tasks = frozenset(Task)
+
+    async def start(self) -> None:
+        try:
+            await self._load()
+        except WorkersError:
+            raise
+        except Exception as error:  # vLLM raises whatever its parts raise
+            raise EngineStartError(
+                f"endpoint {self._endpoint.name}: {type(error).__name__}: {error}"
+            ) from error
+
+    def submit(self, call: EngineCall) -> Awaitable[Answer]:
+        if self._replica is None:
+            raise EngineDead("the engine is not started")
+        task = call.request.task
+        if task not in self.tasks:
+            does = ", ".join(sorted(self.tasks))
+            text = f"$.url: the endpoint {self._endpoint.name} does {does}, not {task}"
+            raise RequestRejected(ErrorClass.INVALID, Stage.VALIDATE, text)
+        return self._replica.embed(call) if task is Task.EMBEDDING else self._replica.complete(call)
+
+    def steps(self) -> int:
+        if self._replica is None:
+            return 0
+        return self._replica.steps()
+
+    async def stop(self) -> None:
+        replica, self._replica = self._replica, None
+        if replica is not None:
+            await replica.stop()
+
+    async def _load(self) -> None:
+        """Model, then environment, then vLLM: it reads its environment as it is imported."""
+        folder = await asyncio.to_thread(resolve_model, self._endpoint.model, cache_folder(os.environ))
+        for name, value in engine_environment(folder).items():
+            os.environ.setdefault(name, value)
+        replica_class = await asyncio.to_thread(_import_replica)
+        self.tasks = EMBEDDING if is_embedder(self._endpoint, folder) else GENERATING
+        self._replica = await replica_class.started(engine_args(self._endpoint, folder), self._clock)
+
+
+def _import_replica() -> type[Replica]:
+    try:
+        from workers.engines.vllm_replica import Replica as replica_class  # noqa: PLC0415
+    except ImportError as error:
+        raise EngineStartError(
+            f"vLLM cannot be imported: {error}; see the README for its installation"
+        ) from error
+    return replica_class

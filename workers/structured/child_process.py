@@ -1,0 +1,116 @@
+"""The guarded child seen from our side: one warm process, restarted when it dies or takes too long."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from workers.errors import TransientEngineError
+
+_PROGRAM: Final = Path(__file__).with_name("compile_child.py")
+#: Longest answer line, in bytes: faults are cut at 1,000 characters.
+_LINE_BYTES_MAX: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ChildLimits:
+    """What one piece of work may take."""
+
+    cpu_s_max: int = 3
+    memory_bytes_max: int = 1024**3
+    #: By the clock, on a busy machine: a piece of work that sleeps is our fault and not the request's.
+    wall_s_max: float = 60.0
+    #: To import and load the tokenizer.
+    start_s_max: float = 180.0
+
+
+class ChildDied(Exception):
+    """The work killed the child: it needs too much time or memory."""
+
+
+class ChildProcess:
+    """Work for the guarded child, one piece at a time. Belongs to one event loop."""
+
+    def __init__(self, limits: ChildLimits, tokenizer: str = "", vocabulary: int = 0) -> None:
+        """`tokenizer`: folder of the tokenizer whose tokens structures are compiled for; "": single bytes."""
+        self._limits = limits
+        self._tokenizer = tokenizer
+        self._vocabulary = vocabulary
+        self._process: asyncio.subprocess.Process | None = None
+        self._turn = asyncio.Lock()
+
+    async def warm_up(self) -> None:
+        """Start it, if it does not run. TransientEngineError where it cannot be started."""
+        async with self._turn:
+            await self._living()
+
+    async def fault(self, work: dict[str, Any]) -> str | None:
+        """The child's verdict on `work`. Raises ChildDied, or TransientEngineError where the child is not to blame it on."""
+        async with self._turn:
+            process = await self._living()
+            try:
+                return await asyncio.wait_for(self._ask(process, work), self._limits.wall_s_max)
+            except TimeoutError as error:
+                await self._end()
+                raise TransientEngineError("the compiler of structures did not answer") from error
+            except asyncio.CancelledError:
+                await self._end()  # its answer would be taken for the next one's
+                raise
+
+    async def stop(self) -> None:
+        """End the child. Idempotent."""
+        await self._end()
+
+    async def _ask(self, process: asyncio.subprocess.Process, work: dict[str, Any]) -> str | None:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        line = b""
+        with contextlib.suppress(ConnectionError):
+            process.stdin.write(msgspec.json.encode(work) + b"\n")
+            await process.stdin.drain()
+            line = await process.stdout.readline()
+        if not line:
+            await self._end()
+            raise ChildDied
+        fault: str | None = msgspec.json.decode(line)["fault"]
+        return fault
+
+    async def _living(self) -> asyncio.subprocess.Process:
+        if self._process is None or self._process.returncode is not None:
+            self._process = await self._started()
+        return self._process
+
+    async def _started(self) -> asyncio.subprocess.Process:
+        limits = (str(self._limits.cpu_s_max), str(self._limits.memory_bytes_max))
+        # -P: the program's own folder is no place to import from.
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-P", str(_PROGRAM), self._tokenizer, str(self._vocabulary), *limits),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            limit=_LINE_BYTES_MAX,
+        )
+        assert process.stdout is not None
+        try:
+            ready = await asyncio.wait_for(process.stdout.readline(), self._limits.start_s_max)
+        except BaseException:
+            self._process = process
+            await self._end()
+            raise
+        if not ready:
+            raise TransientEngineError(
+                f"the compiler of structures did not start: exit code {await process.wait()}"
+            )
+        return process
+
+    async def _end(self) -> None:
+        process, self._process = self._process, None
+        if process is not None and process.returncode is None:
+            with contextlib.suppress(ProcessLookupError):
+                process.kill()
+            await process.wait()

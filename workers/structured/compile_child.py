@@ -1,0 +1,112 @@
+"""The guarded child: compiles what a request sent us, and may die of it. Run by path, with nothing of ours imported.
+
+Speaks JSON lines. `{"kind", "text"}` is compiled; `{"schema", "value"}`, both JSON text, is validated; the answer is
+`{"fault": text or null}`. The first line out is `{"ready": backend}`. Arguments: a tokenizer folder or "", its
+vocabulary's size, CPU seconds and bytes of memory for each piece of work. It ends when its standard input does.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import sys
+from collections.abc import Callable
+from typing import Any
+
+#: Structures that compile alone may still be large together: nothing is kept between pieces of work.
+_THREADS = 1
+Compile = Callable[[str, str], object]
+
+
+def main(tokenizer: str, vocabulary: int, cpu_s_max: int, memory_bytes_max: int) -> None:
+    """Import everything first: the limits are counted from what that took."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what libraries print must not look like an answer
+    backend, compile_text = _compiler(tokenizer, vocabulary)
+    _limit_memory(memory_bytes_max)
+    _say(answers, {"ready": backend})
+    for line in sys.stdin:
+        _limit_cpu(cpu_s_max)
+        _say(answers, {"fault": _fault(json.loads(line), compile_text)})
+
+
+def _say(answers: Any, message: dict[str, Any]) -> None:
+    answers.write(json.dumps(message) + "\n")
+    answers.flush()
+
+
+def _fault(work: dict[str, Any], compile_text: Compile) -> str | None:
+    try:
+        if "schema" in work:
+            return _break(json.loads(work["schema"]), json.loads(work["value"]))
+        compile_text(work["kind"], work["text"])
+    except MemoryError:
+        return "it needs too much memory"
+    except Exception as error:  # every library has its own errors for a structure that is none
+        return str(error)[:1_000] or type(error).__name__
+    return None
+
+
+def _break(schema: Any, value: Any) -> str | None:
+    import jsonschema  # noqa: PLC0415 - needed for few
+    from referencing import Registry  # noqa: PLC0415
+
+    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
+    error = next(kind(schema, registry=Registry()).iter_errors(value), None)
+    return (
+        None if error is None else f"the answer breaks its schema at {error.json_path}: {error.message[:500]}"
+    )
+
+
+def _compiler(tokenizer: str, vocabulary: int) -> tuple[str, Compile]:
+    try:
+        import xgrammar  # noqa: PLC0415 - costs seconds, and is not everywhere
+    except ImportError:
+        return "re", _compile_plainly
+    if tokenizer:
+        import transformers  # noqa: PLC0415
+
+        info = xgrammar.TokenizerInfo.from_huggingface(
+            transformers.AutoTokenizer.from_pretrained(tokenizer), vocab_size=vocabulary
+        )
+    else:
+        info = xgrammar.TokenizerInfo([bytes([byte]) for byte in range(256)])
+    compiler = xgrammar.GrammarCompiler(info, max_threads=_THREADS, cache_enabled=False)
+    return "xgrammar", lambda kind, text: _compile(compiler, kind, text)
+
+
+def _compile(compiler: Any, kind: str, text: str) -> object:
+    """As vLLM's own backend does it."""
+    if kind == "json":
+        return compiler.compile_json_schema(text)
+    if kind == "regex":
+        return compiler.compile_regex(text)
+    lark = not any("::=" in line.partition("#")[0].partition("//")[0] for line in text.split("\n"))
+    return compiler.compile_lark(text) if lark else compiler.compile_grammar(text)
+
+
+def _compile_plainly(kind: str, text: str) -> object:
+    """Without xgrammar only a regex can be judged."""
+    import re  # noqa: PLC0415
+
+    return re.compile(text) if kind == "regex" else None
+
+
+def _limit_memory(more_bytes_max: int) -> None:
+    """So much more address space than now."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        now_bytes = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (now_bytes + more_bytes_max, resource.RLIM_INFINITY))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+
+def _limit_cpu(more_s_max: int) -> None:
+    """So many more seconds than now, then the kernel ends us."""
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    limit_s = int(used.ru_utime + used.ru_stime) + 1 + more_s_max
+    resource.setrlimit(resource.RLIMIT_CPU, (limit_s, resource.RLIM_INFINITY))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4]))

@@ -1,0 +1,101 @@
+"""The guard before the engine: no structure reaches it that a child process could not compile. (vLLM issue 43920: what
+breaks the compiler there ends the engine, and every neighbour's answer with it.)"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from hashlib import blake2b
+from typing import Final
+
+from workers.errors import RequestRejected
+from workers.structured.check_answer import check_schema, fault_of, has_patterns
+from workers.structured.child_process import ChildDied, ChildProcess
+from workers.structured.structure import Kind, Structure, rejected
+
+#: Verdicts remembered, the least recently used forgotten first. A verdict is a hash and at most 1,000 characters.
+VERDICTS_MAX: Final = 4_096
+#: Longest definition of a structure, in characters.
+TEXT_CHARS_MAX: Final = 256 * 1024
+#: These need no compiler: a choice of strings always compiles, and any JSON object is one fixed grammar.
+_HARMLESS: Final = frozenset({Kind.CHOICE, Kind.JSON_OBJECT})
+
+
+class Guard:
+    """Verdicts on structures, each compiled once however many requests share it. Belongs to one event loop."""
+
+    def __init__(self, child: ChildProcess, verdicts_max: int = VERDICTS_MAX) -> None:
+        self._child = child
+        self._verdicts_max = verdicts_max
+        self._verdicts: OrderedDict[bytes, str | None] = OrderedDict()
+        self._asked: dict[bytes, asyncio.Task[str | None]] = {}
+
+    def known(self, structure: Structure) -> bool:
+        """Whether `check` would answer without the child; raises RequestRejected(invalid) if so and it is bad."""
+        check_length(structure)
+        check_schema(structure)
+        if structure.kind in _HARMLESS:
+            return True
+        name = _name(structure)
+        if name not in self._verdicts:
+            return False
+        self._verdicts.move_to_end(name)
+        _raise(structure, self._verdicts[name])
+        return True
+
+    async def check(self, structure: Structure) -> None:
+        """Return where the structure can be compiled. RequestRejected(invalid) says why it cannot.
+
+        TransientEngineError where the compiler itself could not run.
+        """
+        if self.known(structure):
+            return
+        name = _name(structure)
+        asked = self._asked.get(name)
+        if asked is None:
+            asked = self._asked[name] = asyncio.create_task(self._compile(structure))
+            asked.add_done_callback(lambda _done: self._asked.pop(name, None))
+        fault = await asyncio.shield(asked)  # one request's end is not the end of the others'
+        self._remember(name, fault)
+        _raise(structure, fault)
+
+    async def fault_of(self, structure: Structure, text: str) -> str | None:
+        """What is wrong with an answer to a structure that was checked; None where nothing is.
+
+        A schema with regexes is judged by the child too: Python's take exponential time on some.
+        """
+        if not has_patterns(structure):
+            return fault_of(structure, text)
+        try:
+            return await self._child.fault({"schema": structure.text, "value": text})
+        except ChildDied:
+            return "the answer's check against the schema takes too much time"
+
+    async def _compile(self, structure: Structure) -> str | None:
+        try:
+            return await self._child.fault({"kind": structure.kind.value, "text": structure.text})
+        except ChildDied:
+            return "it takes too much time or memory to compile"
+
+    def _remember(self, name: bytes, fault: str | None) -> None:
+        self._verdicts[name] = fault
+        if len(self._verdicts) > self._verdicts_max:
+            self._verdicts.popitem(last=False)
+
+
+def check_length(structure: Structure) -> None:
+    """RequestRejected(invalid) where the definition is longer than a compiler should see."""
+    if len(structure.text) > TEXT_CHARS_MAX:
+        raise rejected(f"the {structure.kind} structure has more than {TEXT_CHARS_MAX} characters")
+
+
+def _name(structure: Structure) -> bytes:
+    return blake2b(
+        structure.text.encode("utf-8", "surrogatepass"), digest_size=16, key=structure.kind.encode()
+    ).digest()
+
+
+def _raise(structure: Structure, fault: str | None) -> None:
+    if fault is not None:
+        error: RequestRejected = rejected(f"the {structure.kind} structure cannot be used: {fault}")
+        raise error
