@@ -114,7 +114,7 @@ class Up:
             self._end(supervisor)
         except KeyboardInterrupt:
             log.warning("ending at once")
-            return 130
+            return self._stop.exit_code
         finally:
             supervisor.kill()
             self._leave()

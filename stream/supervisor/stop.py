@@ -1,4 +1,4 @@
-"""SIGINT and SIGTERM: a wish to stop, not an exception in the middle of something."""
+"""SIGINT, SIGTERM, and SIGHUP of a closed terminal: a wish to stop, not an exception in the middle of something."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from typing import Final
 log = logging.getLogger(__name__)
 
 EXIT_SIGINT: Final = 130
+EXIT_AT_ONCE: Final = 1
+#: The last one where nobody ignores it already.
+SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 class StopWish:
@@ -27,13 +30,16 @@ class StopWish:
 
     @property
     def exit_code(self) -> int:
-        """After a clean stop."""
-        return EXIT_SIGINT if self._signal == signal.SIGINT else 0
+        """130 after SIGINT; otherwise 0 after a clean stop, 1 after one at once."""
+        if self._signal == signal.SIGINT:
+            return EXIT_SIGINT
+        return EXIT_AT_ONCE if self._at_once else 0
 
     @contextmanager
     def listening(self) -> Iterator[None]:
         """Main thread only. The handlers of before come back at the end."""
-        before = {number: signal.signal(number, self._wish) for number in (signal.SIGINT, signal.SIGTERM)}
+        heard = [number for number in SIGNALS if not _is_nohup(number)]
+        before = {number: signal.signal(number, self._wish) for number in heard}
         try:
             yield
         finally:
@@ -49,3 +55,8 @@ class StopWish:
             raise KeyboardInterrupt
         self._signal = number
         log.info("%s: stopping when running work is done; once more: at once", signal.Signals(number).name)
+
+
+def _is_nohup(number: signal.Signals) -> bool:
+    # Not asked for SIGINT: a shell script's `headrace up &` starts with it ignored and still means to stop it so.
+    return number == signal.SIGHUP and signal.getsignal(number) is signal.SIG_IGN

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
 
 from stream.config.patterns import TopicPattern
 from stream.config.settings import Settings
+from stream.topics.plan import planned_topics
 
 Role = Literal["setup", "dispatcher", "worker", "operator"]
 Resource = Literal["topic", "group", "transactional-id"]
 PatternType = Literal["literal", "prefixed"]
+
+LOOK: Final = ("Describe", "DescribeConfigs")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,18 +34,21 @@ def needed_rights(settings: Settings) -> tuple[Right, ...]:
 
 
 def _setup(settings: Settings) -> tuple[Right, ...]:
-    own = Right("setup", "topic", settings.prefix, "prefixed", ("Create", "Describe", "DescribeConfigs"))
-    outside = [
-        Right("setup", "topic", name, "literal", ("Create", "Describe", "DescribeConfigs"))
-        for name in (settings.outputs.results, settings.outputs.dead_letters)
-        if not name.startswith(settings.prefix)
-    ]
-    return (own, *outside)
+    role: Role = "setup"
+    return _on_planned(role, settings, ("Create", "Describe", "DescribeConfigs"))
+
+
+def _on_planned(role: Role, settings: Settings, operations: tuple[str, ...]) -> tuple[Right, ...]:
+    """On every topic of the plan. Each role looks at them all when it starts: one that it may not see is missing."""
+    outside = [plan.name for plan in planned_topics(settings) if not plan.name.startswith(settings.prefix)]
+    names = (Right(role, "topic", name, "literal", operations) for name in outside)
+    return (Right(role, "topic", settings.prefix, "prefixed", operations), *names)
 
 
 def _dispatcher(settings: Settings) -> tuple[Right, ...]:
     role: Role = "dispatcher"
     return (
+        *_on_planned(role, settings, LOOK),
         *_covering(role, [binding.pattern for binding in settings.inputs], ("Read", "Describe")),
         *_outputs(role, settings),
         Right(
@@ -68,7 +74,7 @@ def _workers(settings: Settings) -> tuple[Right, ...]:
         own.append(Right(role, "group", group, "literal", ("Read",)))
         own.append(_transactional(role, group))
     heartbeats = Right(role, "topic", settings.own_topic("workers"), "literal", ("Write", "Describe"))
-    return (*own, heartbeats, *_outputs(role, settings))
+    return (*_on_planned(role, settings, LOOK), *own, heartbeats, *_outputs(role, settings))
 
 
 def _operator(settings: Settings) -> tuple[Right, ...]:

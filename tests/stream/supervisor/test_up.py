@@ -38,7 +38,7 @@ def test_one_line_says_ready_when_every_role_reports_that_it_runs(start: Start, 
     assert up.runtime()["metrics_urls"]["worker-sim-00"] == "http://127.0.0.1:1/worker-sim-00"
 
 
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0), (signal.SIGHUP, 0)])
 def test_a_signal_stops_all_cleanly(start: Start, number: signal.Signals, code: int) -> None:
     up = start("dispatcher-00", "worker-sim-00:engine")
     up.ready()
@@ -49,13 +49,16 @@ def test_a_signal_stops_all_cleanly(start: Start, number: signal.Signals, code: 
     assert up.runtime()["metrics_urls"] == {}
 
 
-def test_a_second_signal_ends_even_what_does_not_want_to(start: Start) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 1)])
+def test_a_second_signal_ends_even_what_does_not_want_to(
+    start: Start, number: signal.Signals, code: int
+) -> None:
     up = start("worker-sim-00:stubborn")
     up.ready()
     pid = up.pid("worker-sim-00")
-    up.process.send_signal(signal.SIGINT)
+    up.process.send_signal(number)
     eventually(lambda: up.entry("worker-sim-00").get("state") == "draining")
-    assert up.stop(signal.SIGINT, timeout_s=20) == 130
+    assert up.stop(number, timeout_s=20) == code
     assert gone(pid)
 
 

@@ -6,8 +6,8 @@ import dataclasses
 
 import pytest
 
-from stream.config.settings import InputBinding, Settings
-from stream.topics import Right, needed_rights
+from stream.config.settings import InputBinding, Outputs, Settings
+from stream.topics import Right, needed_rights, planned_topics
 from workers.endpoint import Endpoint
 
 SETTINGS = Settings(endpoints={"sim": Endpoint("sim"), "chat": Endpoint("chat")})
@@ -73,5 +73,19 @@ def test_groups_and_transactional_ids_carry_the_prefix() -> None:
 )
 def test_a_pattern_is_covered_by_what_all_its_names_begin_with(pattern: str, name: str, kind: str) -> None:
     settings = dataclasses.replace(SETTINGS, inputs=(InputBinding(pattern),))
-    first = rights("dispatcher", settings)[0]
-    assert (first.name, first.pattern) == (name, kind)
+    reads = [right for right in rights("dispatcher", settings) if right.operations == ("Read", "Describe")]
+    assert (reads[0].name, reads[0].pattern) == (name, kind)
+
+
+@pytest.mark.parametrize("role", ["setup", "dispatcher", "worker"])
+@pytest.mark.parametrize("operation", ["Describe", "DescribeConfigs"])
+def test_every_role_may_look_at_every_planned_topic(role: str, operation: str) -> None:
+    settings = dataclasses.replace(
+        SETTINGS, inputs=(InputBinding("reviews"),), outputs=Outputs("out", "dead", ("out",))
+    )
+    for plan in planned_topics(settings):
+        assert any(
+            operation in right.operations
+            and (right.name == plan.name or plan.name.startswith(settings.prefix))
+            for right in rights(role, settings)
+        )
