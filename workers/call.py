@@ -14,7 +14,7 @@ from schemas.source import Source
 from workers.engines.base import Answer, Tokens
 
 
-class Call(msgspec.Struct, frozen=True):
+class Call(msgspec.Struct, frozen=True, gc=False):
     """A record that may start now: its session is free and a slot is there."""
 
     #: `topic/partition/offset/leader epoch` of the work record: unique inside the process.
@@ -26,7 +26,7 @@ class Call(msgspec.Struct, frozen=True):
     deadline_ms: int | None = None
 
 
-class Finished(msgspec.Struct, frozen=True):
+class Finished(msgspec.Struct, frozen=True, gc=False):
     """The end of a call: an answer or a failure, with all that its attempts used."""
 
     call: Call

@@ -26,7 +26,7 @@ class Tokens(NamedTuple):
         return Tokens(self.input + other.input, self.output + other.output, self.cached + other.cached)
 
 
-class EngineCall(msgspec.Struct, frozen=True):
+class EngineCall(msgspec.Struct, frozen=True, gc=False):
     """One request on its way into an engine."""
 
     #: Unique among the calls inside the engine.
@@ -39,7 +39,7 @@ class EngineCall(msgspec.Struct, frozen=True):
     attempt: int = 1
 
 
-class Answer(msgspec.Struct, frozen=True):
+class Answer(msgspec.Struct, frozen=True, gc=False):
     """What an engine gave: the OpenAI answer body (with `usage`), its tokens, and when its first token came."""
 
     body: Mapping[str, Any]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import os
 import signal
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Awaitable, Mapping
+from typing import Any, Final
 
 from schemas.failure import ErrorClass, Stage
 from schemas.request import Task
@@ -19,10 +19,15 @@ from workers.engines.base import Answer, EngineCall
 from workers.engines.simulated_answer import answer_of, expected_answer, prompt_tokens
 from workers.engines.simulated_faults import NO_FAULTS, Faults, parse_faults
 from workers.errors import EngineDead, InvalidOutput, RequestRejected, TransientEngineError
-from workers.structured.check_answer import check_schema, fault_of
-from workers.structured.structure import structure_of
+from workers.structured.check_answer import check_schema, fault_of, has_patterns
+from workers.structured.child_process import ChildLimits, ChildProcess
+from workers.structured.guard import Guard
+from workers.structured.structure import Kind, Structure, structure_of
 
 __all__ = ["SimulatedEngine", "expected_answer"]
+
+#: These need a compiler to be judged; the child that has one starts with the first of them.
+_COMPILED: Final = frozenset({Kind.REGEX, Kind.GRAMMAR})
 
 
 class SimulatedEngine:
@@ -35,6 +40,8 @@ class SimulatedEngine:
         self._prompt_tokens_max: int | None = (options or {}).get("max_model_len")
         self._costs = times.prefill_tokens_per_s > 0 or times.decode_tokens_per_s > 0
         self._running: set[asyncio.Future[Answer]] = set()
+        self._child = ChildProcess(ChildLimits())
+        self._guard = Guard(self._child)
         self._steps = 0
         self._hangs = False
         self._dead = False
@@ -44,16 +51,17 @@ class SimulatedEngine:
             await asyncio.sleep(self._times.start_s)
         self._hangs = self._dead = False
 
-    def submit(self, call: EngineCall) -> Answer | asyncio.Future[Answer]:
+    def submit(self, call: EngineCall) -> Answer | Awaitable[Answer]:
         body = call.request.body
         faults = NO_FAULTS if body.metadata is None else parse_faults(body.metadata.get("simulate", ""))
         if self._dead:
             raise EngineDead("the simulated engine is dead")
         if self._prompt_tokens_max is not None:
             self._check_length(call, self._prompt_tokens_max)
-        if not self._costs and not self._hangs and not faults.strike:
-            return self._answer(call)
-        return self._promise(call, faults)
+        structure = structure_of(body)
+        if structure is not None and structure.kind in _COMPILED:
+            return self._guarded(call, faults, structure)
+        return self._begun(call, faults)
 
     def steps(self) -> int:
         if self._dead:
@@ -63,8 +71,20 @@ class SimulatedEngine:
 
     async def stop(self) -> None:
         self._dead = True
+        await self._child.stop()
         for future in tuple(self._running):
             future.cancel()
+
+    def _begun(self, call: EngineCall, faults: Faults) -> Answer | asyncio.Future[Answer]:
+        if not self._costs and not self._hangs and not faults.strike:
+            return self._answer(call)
+        return self._promise(call, faults)
+
+    async def _guarded(self, call: EngineCall, faults: Faults, structure: Structure) -> Answer:
+        """As the real engine does: a regex or grammar is compiled aside first."""
+        await self._guard.check(structure)
+        begun = self._begun(call, faults)
+        return begun if isinstance(begun, Answer) else await begun
 
     def _check_length(self, call: EngineCall, tokens_max: int) -> None:
         tokens = prompt_tokens(call.request)
@@ -78,6 +98,8 @@ class SimulatedEngine:
             return answer_of(call.request)
         check_schema(structure)
         answer = answer_of(call.request)
+        if has_patterns(structure):
+            return answer  # what meets a regex cannot be made up here
         for choice in answer.body["choices"]:
             text = choice["message"]["content"] if "message" in choice else choice["text"]
             if fault := fault_of(structure, text):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import zlib
 from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
+from zlib import crc32
 
 import msgspec
 
 from schemas.request import Body, Request, Task
 from workers.engines.base import Answer, Tokens
 from workers.engines.sample import sample
-from workers.engines.simulated_faults import NO_FAULTS, parse_faults
+from workers.engines.simulated_faults import Faults, parse_faults
 from workers.structured.structure import Kind, Structure, structure_of
 
 #: Tokens are counted as a rule of thumb does: so many bytes each.
@@ -30,15 +30,31 @@ def expected_answer(request: Request) -> Mapping[str, Any]:
 
 
 def answer_of(request: Request) -> Answer:
-    """The answer and its tokens."""
-    if request.task is Task.EMBEDDING:
-        return _embeddings(request.body)
+    """The answer and its tokens. RequestRejected(invalid) where the request asks for no possible structure."""
     body = request.body
-    prompt = _encode(body.messages if request.task is Task.CHAT else body.prompt)
-    seed = zlib.crc32(prompt)
-    texts = [_text(body, seed + index) for index in range(body.n or 1)]
-    tokens = Tokens(len(prompt) // BYTES_PER_TOKEN + 1, sum(map(_tokens, texts)))
-    return Answer(_body(request, seed, texts, tokens), tokens, 0.0)
+    if request.task is Task.EMBEDDING:
+        return _embeddings(body)
+    chat = request.task is Task.CHAT
+    prompt = _encode(body.messages if chat else body.prompt)
+    seed = crc32(prompt)
+    texts = [_text(body, seed)] if body.n is None else [_text(body, seed + place) for place in range(body.n)]
+    choice_of = _chat_choice if chat else _completion_choice
+    tokens = Tokens(
+        len(prompt) // BYTES_PER_TOKEN + 1, sum([len(text) // BYTES_PER_TOKEN + 1 for text in texts])
+    )
+    answer = {
+        "id": f"sim-{seed:08x}",
+        "object": "chat.completion" if chat else "text_completion",
+        "created": 0,
+        "model": body.model,
+        "choices": [choice_of(place, text) for place, text in enumerate(texts)],
+        "usage": {
+            "prompt_tokens": tokens.input,
+            "completion_tokens": tokens.output,
+            "total_tokens": tokens.input + tokens.output,
+        },
+    }
+    return Answer(answer, tokens, 0.0)
 
 
 def prompt_tokens(request: Request) -> int:
@@ -47,31 +63,12 @@ def prompt_tokens(request: Request) -> int:
     return len(_encode(body.messages or body.prompt or body.input)) // BYTES_PER_TOKEN + 1
 
 
-def _tokens(text: str) -> int:
-    return len(text) // BYTES_PER_TOKEN + 1
+def _chat_choice(place: int, text: str) -> dict[str, Any]:
+    return {"index": place, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
 
 
-def _body(request: Request, seed: int, texts: list[str], tokens: Tokens) -> dict[str, Any]:
-    chat = request.task is Task.CHAT
-    choices = [
-        {"index": index, "message": {"role": "assistant", "content": text}, "finish_reason": "stop"}
-        if chat
-        else {"index": index, "text": text, "finish_reason": "stop"}
-        for index, text in enumerate(texts)
-    ]
-    return {
-        "id": f"sim-{seed:08x}",
-        "object": "chat.completion" if chat else "text_completion",
-        "created": 0,
-        "model": request.body.model,
-        "choices": choices,
-        "usage": _usage(tokens),
-    }
-
-
-def _usage(tokens: Tokens) -> dict[str, int]:
-    total = tokens.input + tokens.output
-    return {"prompt_tokens": tokens.input, "completion_tokens": tokens.output, "total_tokens": total}
+def _completion_choice(place: int, text: str) -> dict[str, Any]:
+    return {"index": place, "text": text, "finish_reason": "stop"}
 
 
 def _text(body: Body, seed: int) -> str:
@@ -80,11 +77,14 @@ def _text(body: Body, seed: int) -> str:
         return _structured(structure, seed)
     text = f"answer {seed:08x} of the simulated engine"
     limit = body.tokens_max
-    text = text if limit is None else text[: min(limit, TEXT_TOKENS) * BYTES_PER_TOKEN]
-    faults = NO_FAULTS if body.metadata is None else parse_faults(body.metadata.get("simulate", ""))
-    if faults.answer_bytes is not None:
-        text = (text * (faults.answer_bytes // len(text) + 1))[: faults.answer_bytes]
-    return text
+    if limit is not None and limit < TEXT_TOKENS:
+        text = text[: limit * BYTES_PER_TOKEN]
+    return text if body.metadata is None else _of_size(text, parse_faults(body.metadata.get("simulate", "")))
+
+
+def _of_size(text: str, faults: Faults) -> str:
+    size = faults.answer_bytes
+    return text if size is None else (text * (size // len(text) + 1))[:size]
 
 
 def _structured(structure: Structure, seed: int) -> str:
@@ -110,7 +110,7 @@ def _embeddings(body: Body) -> Answer:
         else [body.input]
     )
     data = [
-        {"object": "embedding", "index": index, "embedding": _vector(zlib.crc32(_encode(item)))}
+        {"object": "embedding", "index": index, "embedding": _vector(crc32(_encode(item)))}
         for index, item in enumerate(inputs)
     ]
     tokens = Tokens(sum(len(_encode(item)) // BYTES_PER_TOKEN + 1 for item in inputs))

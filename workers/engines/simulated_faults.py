@@ -42,7 +42,7 @@ class Faults:
     @property
     def strike(self) -> bool:
         """Whether anything but the answer itself is changed."""
-        return self != Faults(answer_bytes=self.answer_bytes)
+        return self is not NO_FAULTS and self != Faults(answer_bytes=self.answer_bytes)
 
 
 NO_FAULTS: Final = Faults()

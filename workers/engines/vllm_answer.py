@@ -21,7 +21,10 @@ def completion(
 ) -> Answer:
     """The answer to a chat or completion request; `texts` of its outputs, in order."""
     tokens = tokens_of(output)
-    choices = [_choice(call.request, one, text) for one, text in zip(output.outputs, texts, strict=True)]
+    ends = list(zip(output.outputs, texts, strict=True))
+    if len(ends) == 1:
+        ends *= call.request.body.n or 1  # greedy: one was computed, all are the same
+    choices = [_choice(call.request, place, one, text) for place, (one, text) in enumerate(ends)]
     chat = call.request.task is Task.CHAT
     body = {
         "id": f"{'chatcmpl' if chat else 'cmpl'}-{call.source}",
@@ -68,8 +71,8 @@ def embeddings(call: EngineCall, outputs: Sequence[PoolingRequestOutput[Any]]) -
     return Answer({"object": "list", "data": data, "model": call.request.body.model, "usage": usage}, tokens)
 
 
-def _choice(request: Request, one: Any, text: str) -> dict[str, Any]:
-    choice: dict[str, Any] = {"index": one.index, "finish_reason": one.finish_reason, "logprobs": None}
+def _choice(request: Request, place: int, one: Any, text: str) -> dict[str, Any]:
+    choice: dict[str, Any] = {"index": place, "finish_reason": one.finish_reason, "logprobs": None}
     if request.task is Task.CHAT:
         choice["message"] = {"role": "assistant", "content": text}
     else:

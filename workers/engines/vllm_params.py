@@ -11,6 +11,7 @@ from vllm.sampling_params import RequestOutputKind, StructuredOutputsParams
 from schemas.failure import ErrorClass, Stage
 from schemas.request import Request, Task
 from workers.errors import RequestRejected
+from workers.structured.relax import relaxed
 from workers.structured.structure import Kind, Structure
 
 #: What OpenAI's completion endpoint generates where nothing is said, in tokens.
@@ -18,6 +19,8 @@ COMPLETION_TOKENS: Final = 16
 #: Seeds travel as 64-bit integers, and the n answers of a request count up from one.
 SEED_MAX: Final = 2**63 - 16
 _NEUTRAL: Final = {"temperature": 1.0, "top_p": 1.0, "presence_penalty": 0.0, "frequency_penalty": 0.0}
+#: vLLM's own bound: below it, the most likely token is taken.
+_GREEDY_BELOW: Final = 1e-5
 #: Only a model's own configuration can set these.
 _FROM_MODEL: Final = ("repetition_penalty", "top_k", "min_p")
 
@@ -44,8 +47,9 @@ def sampling_of(
         for name, neutral in _NEUTRAL.items()
     }
     stop = [body.stop] if isinstance(body.stop, str) else body.stop or []
+    greedy = chosen["temperature"] < _GREEDY_BELOW
     params = SamplingParams(
-        n=body.n or 1,
+        n=1 if greedy else body.n or 1,  # greedy answers are all the same: vLLM refuses to compute them twice
         max_tokens=tokens,
         seed=_seed(body.seed),
         stop=stop,
@@ -81,4 +85,5 @@ def _structured(structure: Structure) -> StructuredOutputsParams:
         return StructuredOutputsParams(json_object=True)
     if structure.kind is Kind.CHOICE:
         return StructuredOutputsParams(choice=structure.choices)
-    return StructuredOutputsParams(**{structure.kind.value: structure.text})
+    text = relaxed(structure.text) if structure.kind is Kind.JSON else structure.text
+    return StructuredOutputsParams(**{structure.kind.value: text})

@@ -30,7 +30,7 @@ from workers.structured.guard import Guard
 from workers.structured.structure import Structure, structure_of
 
 #: How long the engine core may take to end by itself before vLLM ends it.
-STOP_S_MAX: Final = 5.0
+STOP_S_MAX: Final = 2.0
 
 
 class Replica:
@@ -62,6 +62,8 @@ class Replica:
 
     async def stop(self) -> None:
         await self._child.stop()
+        if self._engine.output_handler is not None:
+            self._engine.output_handler.cancel()  # or it takes the end of its core for a death, and says so
         await asyncio.to_thread(self._engine.shutdown, STOP_S_MAX)
 
     async def complete(self, call: EngineCall) -> Answer:

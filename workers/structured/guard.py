@@ -11,6 +11,7 @@ from typing import Final
 from workers.errors import RequestRejected
 from workers.structured.check_answer import check_schema, fault_of, has_patterns
 from workers.structured.child_process import ChildDied, ChildProcess
+from workers.structured.relax import relaxed
 from workers.structured.structure import Kind, Structure, rejected
 
 #: Verdicts remembered, the least recently used forgotten first. A verdict is a hash and at most 1,000 characters.
@@ -73,7 +74,8 @@ class Guard:
 
     async def _compile(self, structure: Structure) -> str | None:
         try:
-            return await self._child.fault({"kind": structure.kind.value, "text": structure.text})
+            text = relaxed(structure.text) if structure.kind is Kind.JSON else structure.text
+            return await self._child.fault({"kind": structure.kind.value, "text": text})
         except ChildDied:
             return "it takes too much time or memory to compile"
 
