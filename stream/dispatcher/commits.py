@@ -1,0 +1,187 @@
+"""One transaction after the other: the batch's outputs with the offsets of their inputs, whatever becomes of it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from stream.config.settings import Limits
+from stream.dispatcher.batch import Batch, Batches
+from stream.dispatcher.owned import Owned
+from stream.dispatcher.parts import Parts
+from stream.dispatcher.tally import Tally
+from stream.errors import LogError, LogFenced
+from stream.log.base import (
+    Aborted,
+    Fenced,
+    LogProducer,
+    OffsetCommit,
+    Outcome,
+    Output,
+    Partition,
+    Record,
+    Success,
+    Unknown,
+)
+
+log = logging.getLogger(__name__)
+
+#: The point of a transaction where all its outputs are handed over, and waiting begins.
+HANDED_OVER: Final = "produced"
+#: Makes another output of a record whose own was refused alone: (record, output, reason).
+Substitute = Callable[[Record, Output, str], Output]
+
+
+class Commits:
+    """Owns the producer. What was aborted stays and goes again; what may have been committed is looked up."""
+
+    def __init__(
+        self,
+        producer: LogProducer,
+        owned: Owned,
+        batches: Batches,
+        limits: Limits,
+        parts: Parts,
+        tally: Tally,
+        substitute: Substitute,
+    ) -> None:
+        self._producer = producer
+        self._owned = owned
+        self._batches = batches
+        self._limits = limits
+        self._rules = parts.rules
+        self._clock_s = parts.clock_s
+        self._reach = parts.reach
+        self._tally = tally
+        self._substitute = substitute
+        self._records_max = limits.txn_records_max
+        self._aborts = 0
+        self._aborts_since_s = 0.0
+        self._gap_since_s: float | None = None
+
+    @property
+    def troubled(self) -> bool:
+        """The last transaction failed: read nothing more before its batch is through."""
+        return self._aborts > 0 or self._records_max < self._limits.txn_records_max
+
+    @property
+    def back_off_s(self) -> float:
+        """How long to serve callbacks only, before the next try."""
+        if not self._aborts:
+            return 0.0
+        return min(self._rules.back_off_s * 2.0 ** min(self._aborts - 1, 10), self._rules.back_off_max_s)
+
+    @property
+    def gap_pending(self) -> bool:
+        """Offsets without records wait for a transaction."""
+        return self._gap_since_s is not None
+
+    def commit(self, meanwhile: Callable[[], None], *, last: bool = False) -> None:
+        """At most one transaction; nothing where nothing is to be done or the group does not know us.
+
+        `meanwhile` is called while Kafka takes the records, where the whole batch goes. `last`: nothing will follow, so
+        offsets without records go now.
+        """
+        batch = self._batches.advance(self._owned.ends())
+        count = batch.prefix(self._records_max, self._limits.txn_bytes_max)
+        offsets = self._offsets(batch.ends_of(count))
+        if not offsets or (not count and not last and self._gap_can_wait()):
+            return
+        group = self._owned.consumer.group()
+        if not group.valid:
+            # Trap 3 of exactly-once.md: without generation and member id the broker might check nothing.
+            return
+        whole = count == len(batch)
+        alone = self.troubled or count == 1
+        outputs = batch.outputs if whole else batch.outputs[:count]
+        reach = self._reaching(meanwhile) if whole and not self.troubled else self._reach
+        begun_s = self._clock_s()
+        self._batches.begin()
+        outcome = self._producer.publish(outputs, offsets, group, attribute=alone, reach=reach)
+        self._tally.transaction(outcome, self._clock_s() - begun_s)
+        self._after(outcome, batch, count, offsets)
+        self._batches.end()
+
+    def _reaching(self, meanwhile: Callable[[], None]) -> Callable[[str], None]:
+        def reach(point: str) -> None:
+            self._reach(point)
+            if point == HANDED_OVER:
+                meanwhile()
+
+        return reach
+
+    def _offsets(self, ends: Mapping[Partition, int]) -> list[OffsetCommit]:
+        positions = self._owned.positions
+        return [
+            positions[partition].commit_at(end)
+            for partition, end in ends.items()
+            if partition in positions and end > positions[partition].committed
+        ]
+
+    def _gap_can_wait(self) -> bool:
+        now = self._clock_s()
+        if self._gap_since_s is None:
+            self._gap_since_s = now
+        return now - self._gap_since_s < self._rules.gap_commit_s
+
+    def _after(self, outcome: Outcome, batch: Batch, count: int, offsets: Sequence[OffsetCommit]) -> None:
+        match outcome:
+            case Success():
+                self._committed(batch, count, {Partition(o.topic, o.partition): o.offset for o in offsets})
+            case Aborted():
+                self._aborted(outcome, batch, count)
+            case Unknown():
+                log.warning("nobody knows whether the transaction was committed (%s): asking", outcome.cause)
+                self._reconcile(batch, count, offsets)
+            case Fenced():
+                raise LogFenced(f"another process has taken this slot: {outcome.cause}")
+
+    def _committed(self, batch: Batch, count: int, ends: Mapping[Partition, int]) -> None:
+        self._advance(ends)
+        whole = count == len(batch)
+        records, outputs = (
+            (batch.records, batch.outputs) if whole else (batch.records[:count], batch.outputs[:count])
+        )
+        self._tally.committed(records, outputs)
+        batch.done(count)
+        self._aborts = 0
+        self._gap_since_s = None
+        self._records_max = min(self._limits.txn_records_max, self._records_max * 2)
+
+    def _advance(self, ends: Mapping[Partition, int]) -> None:
+        for partition, offset in ends.items():
+            position = self._owned.positions.get(partition)
+            if position is not None:
+                position.committed = max(position.committed, offset)
+
+    def _aborted(self, outcome: Aborted, batch: Batch, count: int) -> None:
+        if not outcome.delivery:
+            log.warning("transaction aborted (%s), the same records go again", outcome.cause)
+            self._count_abort(outcome.cause)
+        elif count > 1:
+            # A refused record takes its neighbours along: halve until it stands alone, with its reason.
+            self._records_max = count // 2
+        else:
+            batch.outputs[0] = self._substitute(batch.records[0], batch.outputs[0], outcome.failed[0])
+
+    def _count_abort(self, cause: str) -> None:
+        now = self._clock_s()
+        self._aborts += 1
+        if self._aborts == 1:
+            self._aborts_since_s = now
+        elif now - self._aborts_since_s > self._rules.aborts_max_s:
+            raise LogError(f"nothing could be committed for {now - self._aborts_since_s:.0f} s: {cause}")
+
+    def _reconcile(self, batch: Batch, count: int, offsets: Sequence[OffsetCommit]) -> None:
+        """A new client under the same id ends the old transaction; then the committed offsets are the oracle."""
+        self._producer.start(self._rules.init_s)
+        found = self._owned.committed([Partition(o.topic, o.partition) for o in offsets])
+        ends = {partition: at.offset for partition, at in found.items() if at is not None}
+        if all(ends.get(Partition(o.topic, o.partition), -1) >= o.offset for o in offsets):
+            self._committed(batch, count, ends)
+            return
+        # Partly: the partition has another owner by now, who went on; ours was not committed.
+        batch.drop_below(ends)
+        self._advance(ends)
+        self._count_abort("outcome_unknown")

@@ -1,0 +1,39 @@
+"""How far the inputs are ahead of us, looked at now and then."""
+
+from __future__ import annotations
+
+import logging
+
+from stream.dispatcher.owned import Owned
+from stream.dispatcher.parts import Parts
+from stream.errors import LogTimeout
+from stream.log.base import LogAdmin
+
+log = logging.getLogger(__name__)
+
+
+class LagWatch:
+    """Reports records not yet committed, one question to Kafka for all partitions."""
+
+    def __init__(self, owned: Owned, admin: LogAdmin, parts: Parts) -> None:
+        self._owned = owned
+        self._admin = admin
+        self._parts = parts
+        self._next_s = 0.0
+
+    def look(self) -> None:
+        """Ask, where it is time to; a broker that does not answer is asked again later."""
+        now = self._parts.clock_s()
+        if now < self._next_s:
+            return
+        rules = self._parts.rules
+        self._next_s = now + rules.lag_every_s
+        positions = dict(self._owned.positions)
+        try:
+            marks = self._admin.watermarks(list(positions), rules.lag_timeout_s)
+        except LogTimeout:
+            return
+        for partition, position in positions.items():
+            lag = marks[partition].high - max(position.committed, marks[partition].low)
+            labels = {"topic": partition.topic, "partition": str(partition.partition)}
+            self._parts.metrics.level("headrace_lag_records", max(0, lag), **labels)

@@ -1,0 +1,119 @@
+"""Dead letters of the dispatcher: the record as it came, and why it goes no further."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from schemas import headers as names
+from schemas.carry import carry, split_replay
+from schemas.control import Control
+from schemas.dead_letter import DeadLetter, parse_dead_letter, write_dead_letter
+from schemas.failure import ErrorClass, Failure, Stage
+from schemas.headers import Headers
+from schemas.request import Request
+from schemas.source import Source
+from stream.config.settings import Settings
+from stream.dispatcher.bindings import Inlet
+from stream.errors import LogError
+from stream.log import reasons
+from stream.log.base import LogAdmin, Output, Record
+
+#: What Kafka adds to a record's own bytes: the head of its batch, and a few bytes for each header.
+BATCH_HEAD_BYTES: Final = 1024
+HEADER_HEAD_BYTES: Final = 12
+#: Headers that a dead letter has of ours, at most.
+OWN_HEADERS_MAX: Final = 24
+DESCRIBE_TIMEOUT_S: Final = 10.0
+
+
+class Letters:
+    """Writes them so that they fit their topic: what does not is left out and said to be."""
+
+    def __init__(self, settings: Settings, admin: LogAdmin) -> None:
+        self._topic = settings.outputs.dead_letters
+        self._group = settings.dispatcher_group
+        self._work_prefix = settings.own_topic("work.")
+        self._bytes_max = _bytes_max(settings, admin)
+
+    def write(
+        self,
+        record: Record,
+        failure: Failure,
+        inlet: Inlet,
+        control: Control | None = None,
+        request: Request | None = None,
+    ) -> Output:
+        """The dead letter of an input record; `control` and `request` as far as it could be read."""
+        given = safe_headers(record)
+        tenant = inlet.tenant or (control.tenant if control else None)
+        letter = DeadLetter(
+            key=record.key(),
+            value=record.value(),
+            carried=carry(given),
+            source=Source(record.topic(), record.partition(), record.offset()),
+            source_timestamp_ms=max(0, record.timestamp()[1]),
+            group=self._group,
+            failure=failure,
+            replay=split_replay(given)[1] if given else 0,
+            tenant=tenant,
+            lane=inlet.lane or (control.lane if control else None),
+            endpoint=request.body.model if request else None,
+            format=inlet.format,
+        )
+        return self._output(letter, self._bytes_max)
+
+    def substitute(self, record: Record, output: Output, reason: str) -> Output:
+        """What goes in place of an output that its topic refused when it stood alone.
+
+        LogError where one of our own topics refuses what it must take: stop and alarm.
+        """
+        if output.topic == self._topic:
+            return self._lighter(output, reason)
+        if reason == reasons.TOO_LARGE:
+            size = len(output.value or b"")
+            words = f"the record of {size} bytes does not fit the topic {output.topic}"
+            failure = Failure(ErrorClass.TOO_LARGE, Stage.PUBLISH, words)
+        elif output.topic.startswith(self._work_prefix):
+            raise LogError(f"{output.topic} takes no records: {reason}")
+        else:
+            words = f"the reply topic {output.topic!r} takes no records: {reason}"
+            failure = Failure(ErrorClass.UNWRITABLE, Stage.PUBLISH, words)
+        return self.write(record, failure, _inlet_of(output.headers))
+
+    def _lighter(self, output: Output, reason: str) -> Output:
+        letter = parse_dead_letter(output.key, output.value, output.headers)
+        if reason != reasons.TOO_LARGE or letter.value is None:
+            raise LogError(f"the dead-letter topic {self._topic} takes no records: {reason}")
+        return self._output(replace(letter, value=None, value_omitted=len(letter.value)), self._bytes_max)
+
+    def _output(self, letter: DeadLetter, bytes_max: int) -> Output:
+        heads = BATCH_HEAD_BYTES + HEADER_HEAD_BYTES * (len(letter.carried) + OWN_HEADERS_MAX)
+        key, value, headers = write_dead_letter(letter, max(0, bytes_max - heads))
+        return Output(self._topic, key, value, headers)
+
+
+def safe_headers(record: Record) -> Headers | None:
+    """A record's headers; none where a name is not UTF-8, which the client cannot give."""
+    try:
+        return record.headers()
+    except UnicodeDecodeError:
+        return None
+
+
+def _inlet_of(headers: Headers) -> Inlet:
+    """What was found out about a record, from the work record it became."""
+    own = {name: value.decode() for name, value in headers if value and name in (names.TENANT, names.FORMAT)}
+    return Inlet(own.get(names.FORMAT, ""), own.get(names.TENANT))
+
+
+def _bytes_max(settings: Settings, admin: LogAdmin) -> int:
+    """The configured bound, or less where the topic takes less."""
+    topic = settings.outputs.dead_letters
+    bound = settings.limits.dead_letter_bytes_max
+    try:
+        found = admin.describe([topic], DESCRIBE_TIMEOUT_S)[topic]
+    except LogError:
+        return bound
+    size = found.settings.get("max.message.bytes") if found else None
+    return bound if size is None else min(bound, int(size))

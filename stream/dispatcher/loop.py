@@ -1,0 +1,114 @@
+"""The dispatcher's turn: read, route, commit; and its start and stop, in the order that exactly-once needs."""
+
+from __future__ import annotations
+
+import logging
+
+from schemas.decode import Decoder
+from stream.config.settings import Settings, slot_name
+from stream.dispatcher.batch import Batches
+from stream.dispatcher.bindings import Bindings
+from stream.dispatcher.commits import Commits
+from stream.dispatcher.intake import Intake
+from stream.dispatcher.lag import LagWatch
+from stream.dispatcher.letters import Letters
+from stream.dispatcher.owned import Owned
+from stream.dispatcher.parts import Parts
+from stream.dispatcher.refusals import Refusals
+from stream.dispatcher.router import Router, endpoints_of
+from stream.dispatcher.tally import Tally
+from stream.dispatcher.targets import Targets
+from stream.log.base import LogAdmin
+
+log = logging.getLogger(__name__)
+
+#: New topics that match a pattern are found within this.
+REGEX_REFRESH_MS = 3_000
+#: A stop waits for the batch at hand so long at most; what is not committed then is read again by the next start.
+DRAIN_S = 10.0
+
+
+def nothing() -> None:
+    """A drain reads no more."""
+
+
+class Dispatcher:
+    """One member of the dispatchers' group. `run` returns when it was asked to stop."""
+
+    def __init__(self, settings: Settings, slot: int, parts: Parts, admin: LogAdmin) -> None:
+        name = slot_name(settings.dispatcher_group, slot)
+        self._parts = parts
+        self._records_max = settings.limits.txn_records_max
+        self._batches = Batches()
+        self._bindings = Bindings(settings)
+        self._producer = parts.log.producer(name)
+        self._consumer = parts.log.consumer(
+            settings.dispatcher_group,
+            name,
+            assignor="cooperative-sticky",
+            regex_refresh_ms=REGEX_REFRESH_MS,
+        )
+        self._owned = Owned(self._consumer, admin, self._bindings, self._batches, parts)
+        letters = Letters(settings, admin)
+        router = self._router(settings, letters, admin)
+        self._intake = Intake(self._owned, router, self._batches, parts)
+        tally = Tally(settings, parts.metrics, parts.now_ms)
+        self._commits = Commits(
+            self._producer, self._owned, self._batches, settings.limits, parts, tally, letters.substitute
+        )
+        self._lag = LagWatch(self._owned, admin, parts)
+        self._running = False
+
+    def _router(self, settings: Settings, letters: Letters, admin: LogAdmin) -> Router:
+        decoder = Decoder(
+            avro=self._bindings.avro,
+            registry=self._parts.registry,
+            value_bytes_max=settings.limits.value_bytes_max,
+        )
+        targets = Targets(settings, admin, self._parts.clock_s)
+        refusals = Refusals(settings, letters, targets, self._batches)
+        endpoints = endpoints_of(settings, admin.topics(self._parts.rules.offsets_try_s))
+        return Router(settings, endpoints, decoder, targets, refusals)
+
+    def run(self) -> None:
+        """Start, turn until stopped, drain, close. What it raises ends the process."""
+        # The producer first: it ends the predecessor's transaction, which the committed offsets wait for.
+        self._producer.start(self._parts.rules.init_s)
+        self._consumer.subscribe(self._bindings.subscription, self._owned)
+        try:
+            while not self._parts.stopped():
+                self.turn()
+            self._parts.report("draining")
+            self._drain()
+        finally:
+            self._consumer.close()
+            self._producer.close()
+
+    def turn(self) -> None:
+        """One round: at most one poll and one transaction."""
+        if self._commits.troubled:
+            self._intake.serve(self._commits.back_off_s)
+        elif not self._batches.waiting:
+            self._intake.read(self._records_max, self._patience_s())
+        self._commits.commit(self._read_ahead)
+        self._lag.look()
+        if not self._running and self._owned.joined:
+            self._running = True
+            self._parts.report("running")
+
+    def _read_ahead(self) -> None:
+        """The transaction is on its way to Kafka: read and route what comes next, but wait for nothing."""
+        if not len(self._batches.reading):
+            self._intake.read(self._records_max, 0)
+
+    def _patience_s(self) -> float:
+        rules = self._parts.rules
+        return min(rules.poll_s, rules.gap_commit_s) if self._commits.gap_pending else rules.poll_s
+
+    def _drain(self) -> None:
+        until_s = self._parts.clock_s() + DRAIN_S
+        while True:
+            self._commits.commit(nothing, last=True)
+            if not self._batches.waiting or self._parts.clock_s() > until_s:
+                return
+            self._intake.serve(self._commits.back_off_s)

@@ -1,0 +1,117 @@
+"""The input partitions that are ours: taken over at the committed offset, given up with all that was read."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from stream.dispatcher.batch import Batches
+from stream.dispatcher.bindings import Bindings, Inlet
+from stream.dispatcher.parts import Parts
+from stream.dispatcher.position import Position
+from stream.errors import LogTimeout, MapUnreadable, TopicMismatch
+from stream.ledger.offset_map import decode
+from stream.log.base import Committed, LogAdmin, LogConsumer, Partition, Watermarks
+
+#: Of a partition that is not read.
+NOTHING_SAID = Inlet("")
+
+log = logging.getLogger(__name__)
+
+
+class Owned:
+    """The group's callbacks. A partition whose committed metadata cannot be trusted is set aside: paused, not read."""
+
+    def __init__(
+        self, consumer: LogConsumer, admin: LogAdmin, bindings: Bindings, batches: Batches, parts: Parts
+    ) -> None:
+        self.consumer = consumer
+        self._admin = admin
+        self._bindings = bindings
+        self._batches = batches
+        self._rules = parts.rules
+        self._clock_s = parts.clock_s
+        self._metrics = parts.metrics
+        self.positions: dict[Partition, Position] = {}
+        #: The group has given us something to do, even if it is nothing.
+        self.joined = False
+
+    def assigned(self, partitions: Sequence[Partition]) -> Mapping[Partition, int]:
+        """Read on at the committed offsets; LogTimeout when they cannot be had: the process must end."""
+        self.joined = True
+        committed = self.committed(partitions)
+        marks = self._admin.watermarks(partitions, self._rules.offsets_try_s) if partitions else {}
+        for partition in partitions:
+            position = self._take_over(partition, committed[partition], marks[partition])
+            self.positions[partition] = position
+            if position.set_aside is None:
+                self.consumer.resume([partition])
+            else:
+                log.error("%s/%d is set aside: %s", *partition, position.set_aside)
+                self.consumer.pause([partition])
+        self._report_set_aside()
+        return {partition: self.positions[partition].next_seen for partition in partitions}
+
+    def revoked(self, partitions: Sequence[Partition]) -> None:
+        """What was read and is not committed is read again by the next owner: routing costs little."""
+        self.lost(partitions)
+
+    def lost(self, partitions: Sequence[Partition]) -> None:
+        """Forget them, and never commit them."""
+        for partition in partitions:
+            self.positions.pop(partition, None)
+        self._batches.lose(set(partitions))
+        self._report_set_aside()
+
+    def ends(self) -> dict[Partition, int]:
+        """Where the partitions with something to commit stand now."""
+        return {at.partition: at.next_seen for at in self.positions.values() if at.dirty}
+
+    def committed(self, partitions: Sequence[Partition]) -> Mapping[Partition, Committed | None]:
+        """Stable offsets: an open transaction on them, a dead predecessor's above all, is waited for."""
+        if not partitions:
+            return {}
+        until_s = self._clock_s() + self._rules.offsets_s
+        while True:
+            try:
+                return self.consumer.committed(partitions, self._rules.offsets_try_s)
+            except LogTimeout:
+                if self._clock_s() > until_s:
+                    raise
+                log.warning("the committed offsets cannot be read yet, trying again")
+
+    def _take_over(self, partition: Partition, found: Committed | None, marks: Watermarks) -> Position:
+        try:
+            inlet = self._bindings.find(partition.topic)
+            offset = self._trusted(found, marks)
+        except (MapUnreadable, TopicMismatch) as wrong:
+            offset = marks.low if found is None else found.offset
+            return Position(partition, offset, offset, NOTHING_SAID, set_aside=str(wrong))
+        return self._begin(partition, inlet, offset, marks.low)
+
+    def _begin(self, partition: Partition, inlet: Inlet, offset: int | None, low: int) -> Position:
+        if offset is None:
+            # Nothing below the log's start can be visible, so a partition that begins late is no gap.
+            return Position(partition, -1 if low else 0, low, inlet)
+        if offset < low:
+            log.error(
+                "%s/%d: offsets %d to %d were deleted before they were read", *partition, offset, low - 1
+            )
+            self._metrics.count("headrace_gap_records_total", low - offset, topic=partition.topic)
+        return Position(partition, offset, max(offset, low), inlet)
+
+    @staticmethod
+    def _trusted(found: Committed | None, marks: Watermarks) -> int | None:
+        """The committed offset; MapUnreadable where its metadata is not what a dispatcher of this version writes."""
+        if found is None:
+            return None
+        offsets = decode(found.metadata, found.offset, marks.high)
+        if offsets.hi >= offsets.base or offsets.trying is not None:
+            raise MapUnreadable(
+                "the map says that work above the committed offset is done: a later version wrote it"
+            )
+        return found.offset
+
+    def _report_set_aside(self) -> None:
+        count = sum(position.set_aside is not None for position in self.positions.values())
+        self._metrics.level("headrace_quarantined", count, kind="partition")

@@ -1,0 +1,62 @@
+"""How a record's end without an answer is told: a dead letter, or an error result where the producer asked for it."""
+
+from __future__ import annotations
+
+from schemas.carry import passing
+from schemas.control import Control
+from schemas.errors import BadRecord
+from schemas.failure import Failure
+from schemas.request import Request
+from schemas.result import Facts, error_value, result_headers
+from schemas.source import Source
+from stream.config.settings import Settings
+from stream.dispatcher.batch import Batches
+from stream.dispatcher.bindings import Inlet
+from stream.dispatcher.letters import Letters
+from stream.dispatcher.targets import Targets
+from stream.log.base import Output, Record
+
+
+class Refusals:
+    """Chooses between the two; a reply topic that is not ours is marked in the batch, to travel alone."""
+
+    def __init__(self, settings: Settings, letters: Letters, targets: Targets, batches: Batches) -> None:
+        self._results = settings.outputs.results
+        self._letters = letters
+        self._targets = targets
+        self._batches = batches
+
+    def output(
+        self,
+        record: Record,
+        failure: Failure,
+        inlet: Inlet,
+        control: Control | None,
+        request: Request | None,
+    ) -> Output:
+        """The one output of a record that goes no further. LogTimeout: the reply topic cannot be looked up now."""
+        if control is None or control.errors != "result" or not self._replies(control, record.key()):
+            return self._letters.write(record, failure, inlet, control, request)
+        source = Source(record.topic(), record.partition(), record.offset())
+        facts = Facts(
+            source,
+            endpoint=request.body.model if request else None,
+            tenant=inlet.tenant or control.tenant,
+            lane=inlet.lane or control.lane,
+            attempts=0,
+        )
+        value = error_value(facts, request.custom_id if request else None, failure)
+        headers = result_headers(source, max(0, record.timestamp()[1]), 0, passing(control.carried))
+        topic, partition = control.reply_to or (self._results, None)
+        if topic != self._results:
+            self._batches.reading.foreign.add(topic)
+        return Output(topic, record.key(), value, headers, -1 if partition is None else partition)
+
+    def _replies(self, control: Control, key: bytes | None) -> bool:
+        if control.reply_to is None:
+            return True
+        try:
+            self._targets.check(*control.reply_to, key)
+        except BadRecord:
+            return False
+        return True

@@ -1,0 +1,1 @@
+"""Dead letters: find them, and put the originals back exactly once."""
