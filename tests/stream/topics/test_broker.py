@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from confluent_kafka.admin import (
-    AclBinding,
-    AclBindingFilter,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    ResourcePatternType,
-    ResourceType,
-)
 
 from schemas.lane import LANES, Lane
 from stream.broker import EmbeddedBroker
@@ -80,52 +70,3 @@ def test_an_input_pattern_over_our_own_topics_is_refused_before_they_exist(
     with pytest.raises(TopicMismatch, match="a loop"):
         ensure_topics(admin, looping)
     assert not any(name.startswith(settings.prefix) for name in admin.topics(20))
-
-
-@pytest.fixture
-def guarded(tmp_path: Path) -> Iterator[EmbeddedBroker]:
-    """A broker that knows rights, and lets everyone do what nobody was denied."""
-    rights = {
-        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
-        "allow.everyone.if.no.acl.found": "true",
-    }
-    broker = EmbeddedBroker(tmp_path / "broker", extra_properties=rights)
-    broker.start()
-    yield broker
-    broker.stop()
-
-
-def deny(
-    servers: str, resource: tuple[ResourceType, str, ResourcePatternType], operation: AclOperation
-) -> None:
-    """Everything on the resource is allowed but this; returns when the broker knows."""
-    rules = [(operation, AclPermissionType.DENY), (AclOperation.ALL, AclPermissionType.ALLOW)]
-    client = AdminClient({"bootstrap.servers": servers})
-    for future in client.create_acls(
-        [AclBinding(*resource, "User:ANONYMOUS", "*", *rule) for rule in rules]
-    ).values():
-        future.result(20)
-    anything = (None, None, AclOperation.ANY, AclPermissionType.ANY)
-    deadline = time.monotonic() + 20
-    while len(client.describe_acls(AclBindingFilter(*resource, *anything)).result(20)) < len(rules):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
-
-
-@pytest.mark.parametrize("denied", [AclOperation.CREATE, AclOperation.DESCRIBE_CONFIGS])
-def test_a_right_that_a_real_broker_denies_is_named(
-    guarded: EmbeddedBroker, settings: Settings, tmp_path: Path, denied: AclOperation
-) -> None:
-    admin = kafka_log(Place(guarded.bootstrap_servers, tmp_path, "test")).admin()
-    if denied is AclOperation.DESCRIBE_CONFIGS:
-        ensure_topics(admin, settings)
-    deny(
-        guarded.bootstrap_servers, (ResourceType.TOPIC, settings.prefix, ResourcePatternType.PREFIXED), denied
-    )
-    deny(
-        guarded.bootstrap_servers, (ResourceType.BROKER, "kafka-cluster", ResourcePatternType.LITERAL), denied
-    )
-    with pytest.raises(
-        TopicMismatch, match="needs Create, Describe and DescribeConfigs on topics that begin with"
-    ):
-        ensure_topics(admin, settings)
