@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import shutil
+import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from jgo.env import EnvironmentBuilder
 from jgo.maven import MavenContext
@@ -21,6 +23,9 @@ LOG_BINDING = f"org.apache.logging.log4j:log4j-slf4j-impl:{LOG4J_VERSION}"
 ATTEMPTS_MAX = 3
 #: One request to the repository, seconds.
 REQUEST_TIMEOUT_S = 60
+#: Waiting for another process's download.
+LOCK_TIMEOUT_S = 600
+LOCK_POLL_S = 0.1
 
 #: (coordinates, scratch folder) -> the jars.
 Resolve = Callable[[str, Path], Sequence[Path]]
@@ -56,9 +61,23 @@ def classpath(cache_dir: Path, resolve: Resolve = resolve_with_jgo) -> list[Path
 @contextmanager
 def _locked(cache_dir: Path) -> Iterator[None]:
     cache_dir.mkdir(parents=True, exist_ok=True)
+    deadline = time.monotonic() + LOCK_TIMEOUT_S
     with (cache_dir / "lock").open("a") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        while not _try_lock(lock):
+            if time.monotonic() > deadline:
+                raise BrokerError(
+                    f"another process has been downloading into {cache_dir} for {LOCK_TIMEOUT_S} s"
+                )
+            time.sleep(LOCK_POLL_S)
         yield
+
+
+def _try_lock(lock: TextIO) -> bool:
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _download(cache_dir: Path, jars: Path, resolve: Resolve) -> None:

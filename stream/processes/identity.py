@@ -7,7 +7,7 @@ import signal
 import time
 from dataclasses import dataclass
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 #: The boot time that start times are counted from has whole seconds and moves with clock corrections.
 STARTED_TOLERANCE_S = 2.0

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import Final, NamedTuple
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from stream.errors import StreamError
 from stream.processes import Identity

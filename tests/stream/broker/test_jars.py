@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,11 +19,12 @@ BINDING = f"log4j-slf4j-impl-{LOG4J_VERSION}.jar"
 class Repository:
     """Writes the named jars; fails the first `failures` times."""
 
-    def __init__(self, kafka: Sequence[str], failures: int = 0) -> None:
-        self.kafka, self.failures, self.calls = kafka, failures, 0
+    def __init__(self, kafka: Sequence[str], failures: int = 0, pause_s: float = 0) -> None:
+        self.kafka, self.failures, self.pause_s, self.calls = kafka, failures, pause_s, 0
 
     def __call__(self, coordinates: str, scratch: Path) -> Sequence[Path]:
         self.calls += 1
+        time.sleep(self.pause_s)
         if self.calls <= self.failures:
             raise OSError("no route")
         scratch.mkdir(parents=True, exist_ok=True)
@@ -41,6 +44,16 @@ def test_what_was_resolved_once_is_not_asked_for_again(tmp_path: Path) -> None:
     repository = Repository([CLIENTS])
     classpath(tmp_path, repository)
     classpath(tmp_path, repository)
+    assert repository.calls == 2
+
+
+def test_two_at_once_download_once(tmp_path: Path) -> None:
+    repository = Repository([CLIENTS], pause_s=0.2)
+    threads = [threading.Thread(target=classpath, args=(tmp_path, repository)) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(10)
     assert repository.calls == 2
 
 
