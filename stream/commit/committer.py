@@ -36,6 +36,12 @@ _LOG = logging.getLogger(__name__)
 #: First wait after an abort; doubled each time.
 BACK_OFF_S: Final = 0.05
 BACK_OFF_S_MAX: Final = 1.0
+#: Something was due and could not go (no valid member, reply topics unknown): not again at once.
+NOTHING_S: Final = 0.02
+#: A final commit that was aborted so often in a row is left to the next owner.
+DRAIN_ABORTS_MAX: Final = 3
+#: ... and one that does not get on at all, though its halving may take some tries.
+DRAIN_FAILURES_MAX: Final = 50
 
 
 class Tally(Protocol):
@@ -108,6 +114,10 @@ class Committer:
             due_s = next(iter(self._ready.lanes[LANES[-1]])).ready_s + self._rules.interval_s
         return max(0.0, max(due_s, self._not_before_s) - now_s)
 
+    def blocked(self, now_s: float) -> bool:
+        """The last transaction was aborted a moment ago."""
+        return now_s < self._not_before_s
+
     def _full(self) -> bool:
         caps = self._rules.caps
         return len(self._ready) >= caps.records_max or self._ready.size_bytes >= caps.bytes_max
@@ -119,6 +129,7 @@ class Committer:
 
     def turn(self, now_s: float, *, all_lanes: bool = False) -> bool:
         """One transaction of what is due, with the progress of dirty partitions once an interval. True: it succeeded."""
+        all_lanes = all_lanes or self._full()
         own_only = bool(self._ready.foreign) and not self._foreign.look_up(now_s)
         lanes = self._ready.of(self._ready.due_lanes(now_s, self._rules.interval_s, all_lanes=all_lanes))
         kind = OWN if own_only else choose_kind(lanes, self._targets.kind, now_s - 2 * self._rules.interval_s)
@@ -127,7 +138,10 @@ class Committer:
         dirty = [book for book in self._ledgers.values() if book.dirty] if sweep else []
         if sweep:
             self._swept_s = now_s
-        return self._transact(kind or OWN, records, dirty)
+        if self._transact(kind or OWN, records, dirty):
+            return True
+        self._not_before_s = max(self._not_before_s, now_s + NOTHING_S)
+        return False
 
     def progress_only(self) -> bool:
         """A transaction without outputs: what the dirty ledgers have to say, now. True: it succeeded."""
@@ -135,11 +149,13 @@ class Committer:
 
     def drain(self, deadline_s: float) -> bool:
         """Transactions until nothing is ready or dirty, or the clock passes `deadline_s`; True: nothing is left."""
+        failures = 0
         while len(self._ready) or self._any_dirty():
             now_s = self._seams.clock()
-            if now_s >= deadline_s or not self._clients.consumer.group().valid:
+            hopeless = self._aborts >= DRAIN_ABORTS_MAX or failures >= DRAIN_FAILURES_MAX
+            if now_s >= deadline_s or hopeless or not self._clients.consumer.group().valid:
                 return False
-            self.turn(now_s, all_lanes=True)
+            failures = 0 if self.turn(now_s, all_lanes=True) else failures + 1
         return True
 
     def _room(self, kind: str) -> tuple[Caps, Mapping[str, int]]:
@@ -175,7 +191,6 @@ class Committer:
             case Aborted():
                 for book, stage in plan.stages:
                     book.abort(stage)
-                self._back_off()
                 self._after_abort(plan, outcome)
                 return False
             case Unknown():
@@ -223,8 +238,10 @@ class Committer:
                 self._targets.suspect(plan.foreign)
             case Action.QUARANTINE:
                 self._foreign.quarantine(next(iter(plan.foreign)), outcome.cause)
-            case Action.BACK_OFF if plan.foreign and blames_target(outcome.cause):
-                self._foreign.doubt(plan.foreign, outcome.cause)
+            case Action.BACK_OFF:
+                self._back_off()
+                if plan.foreign and blames_target(outcome.cause):
+                    self._foreign.doubt(plan.foreign, outcome.cause)
 
     def _stop(self, outcome: Aborted) -> None:
         why = ", ".join(sorted({outcome.cause, *outcome.failed.values()}))

@@ -64,6 +64,8 @@ class PartitionLedger(Generic[T]):
         self._loaded_hi = loaded.hi
         self._fresh = True
         self._staged: Stage | None = None
+        #: (base, metadata) of the last commit known to have succeeded in this assignment.
+        self.committed: tuple[int, str] | None = None
         #: Unclean ends before this assignment; forgotten when every suspect is done.
         self.deaths_past = loaded.deaths if log_end > loaded.base else 0
         #: This process's own end is to count as unclean; `counted` once a commit says so: only then may work start.
@@ -156,6 +158,7 @@ class PartitionLedger(Generic[T]):
             del self.ready[offset]
         self.base = stage.base
         self.dirty = False
+        self.committed = (stage.base, stage.metadata)
         self._settle_deaths(stage)
         return dropped
 
@@ -185,7 +188,7 @@ class PartitionLedger(Generic[T]):
         ):
             return self.commit(stage)
         self.abort(stage)
-        self.dirty = True
+        self.dirty, self.committed = True, None
         for offset in done:
             del self.ready[offset]
         return [self.open.pop(offset) for offset in done]
@@ -228,6 +231,10 @@ class PartitionLedger(Generic[T]):
     def try_alone(self, offset: int) -> None:
         """Single file: the next commit names `offset`, which may start once that commit has succeeded."""
         self.trying, self.dirty = offset, True
+
+    def let_be(self) -> None:
+        """It does not start after all: no map may go on naming it."""
+        self.trying, self.dirty = None, True
 
 
 def _below(incomplete: Iterable[int], hi: int) -> list[int]:

@@ -1,0 +1,131 @@
+"""What the group tells: partitions come with a map or not at all, and leave with a last commit. (exactly-once.md, 7)"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from stream.commit.committer import Committer
+from stream.commit.open_record import OpenRecord
+from stream.commit.reconcile import patiently
+from stream.errors import MapUnreadable
+from stream.ledger.ledger import LedgerLimits, PartitionLedger
+from stream.ledger.offset_map import decode
+from stream.log.base import Committed, LogAdmin, LogConsumer, Partition, Watermarks
+from stream.metrics.base import Metrics
+from stream.worker.adoption import Orphans
+from stream.worker.rules import Rules
+from stream.worker.share import Quarantine, Share
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Position:
+    """Where a partition is read on from, and the ledger that knows what is done; or why it is quarantined."""
+
+    begin: int
+    ledger: PartitionLedger[OpenRecord] | None
+    problem: str = ""
+
+
+def position_of(
+    partition: Partition, committed: Committed | None, marks: Watermarks, limits: LedgerLimits
+) -> Position:
+    """From what is committed and what the log still has: pure. Nothing committed: the log's first offset."""
+    offset, metadata = committed if committed is not None else (marks.low, "")
+    try:
+        loaded = decode(metadata, offset, marks.high)
+    except MapUnreadable as error:
+        return Position(min(max(offset, marks.low), marks.high), None, str(error))
+    if committed is not None and not metadata:
+        _LOG.warning("%s: no map at offset %d: nothing above it counts as done", partition, offset)
+    ledger = PartitionLedger[OpenRecord](partition, loaded, marks.high, limits)
+    ledger.committed = committed
+    return Position(max(offset, marks.low), ledger)
+
+
+class Assignment:
+    """The group's listener: called inside `poll` and `close`. What it raises ends the process."""
+
+    def __init__(  # noqa: PLR0913 - its parts, by name
+        self,
+        *,
+        share: Share,
+        orphans: Orphans,
+        committer: Committer,
+        consumer: LogConsumer,
+        admin: LogAdmin,
+        limits: LedgerLimits,
+        rules: Rules,
+        clock_s: Callable[[], float],
+        metrics: Metrics,
+    ) -> None:
+        self._share = share
+        self._orphans = orphans
+        self._committer = committer
+        self._consumer = consumer
+        self._admin = admin
+        self._limits = limits
+        self._rules = rules
+        self._clock_s = clock_s
+        self._metrics = metrics
+        #: After a crash nothing is committed any more.
+        self.crashed = False
+
+    def assigned(self, partitions: Sequence[Partition]) -> Mapping[Partition, int]:
+        found, marks = self._read(partitions)
+        begin: dict[Partition, int] = {}
+        for partition in partitions:
+            position = position_of(partition, found[partition], marks[partition], self._limits)
+            begin[partition] = position.begin
+            if position.ledger is None:
+                self._set_aside(partition, position.problem, found[partition])
+            else:
+                self._count_gap(position.ledger, marks[partition])
+                self._share.own(partition, position.ledger)
+        self._consumer.resume([p for p in partitions if p in self._share.ledgers])
+        self._orphans.returned(partitions, {p: at for p, at in found.items() if at is not None})
+        self._share.joined = True
+        _LOG.info("assigned %d partitions, %d open maps", len(partitions), len(self._share.ledgers))
+        return begin
+
+    def revoked(self, partitions: Sequence[Partition]) -> None:
+        """One final commit, bounded; it also takes back this process's death mark."""
+        if self.crashed:
+            return
+        now_s = self._clock_s()
+        for partition in partitions:
+            ledger = self._share.ledgers.get(partition)
+            if ledger is not None and ledger.marked:
+                ledger.unmark()
+        if not self._committer.drain(now_s + self._rules.revoke_s):
+            _LOG.warning("a final commit was not complete: the next owner runs what is left")
+        self._orphans.keep(self._share.drop(partitions), self._clock_s())
+
+    def lost(self, partitions: Sequence[Partition]) -> None:
+        _LOG.warning("lost %d partitions: nothing of them is committed", len(partitions))
+        self._orphans.forget(self._share.drop(partitions))
+
+    def _read(
+        self, partitions: Sequence[Partition]
+    ) -> tuple[Mapping[Partition, Committed | None], Mapping[Partition, Watermarks]]:
+        """Waits for a predecessor's open transaction; LogTimeout in the end: nothing is dispatched without a map."""
+        if not partitions:
+            return {}, {}
+        deadline_s = self._clock_s() + self._rules.offsets_s
+        found = patiently(lambda s: self._consumer.committed(partitions, s), deadline_s, self._clock_s)
+        marks = patiently(lambda s: self._admin.watermarks(partitions, s), deadline_s, self._clock_s)
+        return found, marks
+
+    def _set_aside(self, partition: Partition, problem: str, committed: Committed | None) -> None:
+        _LOG.error("%s is quarantined: %s; see `headrace quarantine`", partition, problem)
+        self._share.quarantined[partition] = Quarantine(problem, committed)
+        self._consumer.pause([partition])
+
+    def _count_gap(self, ledger: PartitionLedger[OpenRecord], marks: Watermarks) -> None:
+        gap = marks.low - ledger.base
+        if gap > 0:
+            _LOG.error("%s: %d offsets below the log start were never read", ledger.partition, gap)
+            self._metrics.count("headrace_gap_records_total", gap, topic=ledger.partition.topic)

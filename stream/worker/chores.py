@@ -1,0 +1,133 @@
+"""What is done now and then on the Kafka thread: heartbeats, levels, lag, trimming, a look at what is quarantined.
+
+None of it may stop the worker: an answer that does not come is logged, and asked for again next time.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from stream.errors import LogError
+from stream.ledger.ledger import LedgerLimits
+from stream.log.base import LogAdmin, LogConsumer, Partition, PlainProducer
+from stream.metrics.base import Metrics
+from stream.worker.assignment import position_of
+from stream.worker.heartbeat import Heartbeat, heartbeat_record
+from stream.worker.rules import Rules
+from stream.worker.share import Share
+
+_LOG = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class ChoreClients:
+    """What the chores ask."""
+
+    consumer: LogConsumer
+    admin: LogAdmin
+    plain: PlainProducer
+
+
+class Every:
+    """Something to do every so many seconds, the first time after one interval."""
+
+    def __init__(self, interval_s: float, act: Callable[[], None]) -> None:
+        self._interval_s = interval_s
+        self._act = act
+        self._due_s: float | None = None
+
+    def tick(self, now_s: float) -> bool:
+        """Do it if it is due; True if it was."""
+        if self._due_s is None:
+            self._due_s = now_s + self._interval_s
+        if now_s < self._due_s:
+            return False
+        self._due_s = now_s + self._interval_s
+        try:
+            self._act()
+        except LogError as error:
+            _LOG.warning("a chore is put off: %s", error)
+        return True
+
+
+class Chores:
+    """Each has its own interval; at most one that asks the broker is done in a turn."""
+
+    def __init__(  # noqa: PLR0913 - its parts, by name
+        self,
+        *,
+        share: Share,
+        clients: ChoreClients,
+        limits: LedgerLimits,
+        rules: Rules,
+        metrics: Metrics,
+        workers_topic: str,
+        beat: Callable[[], Heartbeat],
+        levels: Callable[[], None],
+    ) -> None:
+        self._share = share
+        self._clients = clients
+        self._limits = limits
+        self._rules = rules
+        self._metrics = metrics
+        self._workers_topic = workers_topic
+        self._beat = beat
+        self._levels = levels
+        self._trimmed: dict[Partition, int] = {}
+        self._light = Every(rules.heartbeat_s, self.beat)
+        self._asking = (
+            Every(rules.quarantine_every_s, self._look_at_quarantined),
+            Every(rules.lag_every_s, self._measure_lag),
+            Every(rules.trim_every_s, self._trim),
+        )
+
+    def tick(self, now_s: float) -> None:
+        """Once a turn."""
+        self._light.tick(now_s)
+        any(chore.tick(now_s) for chore in self._asking)
+
+    def beat(self) -> None:
+        """Tell the others, and the metrics, how things are."""
+        self._clients.plain.send(heartbeat_record(self._workers_topic, self._beat()))
+        self._clients.plain.flush(0)
+        self._levels()
+
+    def _measure_lag(self) -> None:
+        ledgers = self._share.ledgers
+        ends = self._clients.admin.stable_ends(list(ledgers), self._rules.chore_timeout_s)
+        for place, book in ledgers.items():
+            lag = len(book.open) + max(0, ends[place] - book.next_seen)
+            self._metrics.level(
+                "headrace_lag_records", lag, topic=place.topic, partition=str(place.partition)
+            )
+
+    def _trim(self) -> None:
+        """Delete what lies below our own confirmed base: it is answered, and work topics have no retention."""
+        ledgers = self._share.ledgers
+        self._trimmed = {place: at for place, at in self._trimmed.items() if place in ledgers}
+        below = {
+            place: book.committed[0]
+            for place, book in ledgers.items()
+            if book.committed is not None and book.committed[0] > self._trimmed.get(place, 0)
+        }
+        if below:
+            self._clients.admin.delete_records(below, self._rules.chore_timeout_s)
+            self._trimmed.update(below)
+
+    def _look_at_quarantined(self) -> None:
+        """An operator may have reset it: then it is read on from there."""
+        places = list(self._share.quarantined)
+        if not places:
+            return
+        found = self._clients.consumer.committed(places, self._rules.chore_timeout_s)
+        marks = self._clients.admin.watermarks(places, self._rules.chore_timeout_s)
+        for place in places:
+            position = position_of(place, found[place], marks[place], self._limits)
+            changed = found[place] != self._share.quarantined[place].committed
+            if changed and position.ledger is not None:
+                _LOG.warning("%s is read again, from offset %d", place, position.begin)
+                self._share.own(place, position.ledger)
+                self._clients.consumer.seek(place, position.begin)
+                self._clients.consumer.resume([place])

@@ -1,0 +1,86 @@
+"""What outputs tell of their record: from its work headers and, where it ran, from how its call ended."""
+
+from __future__ import annotations
+
+from schemas.dead_letter import DeadLetter
+from schemas.failure import Failure
+from schemas.own_headers import carried_of
+from schemas.result import Facts
+from schemas.source import Source
+from schemas.times import Times
+from schemas.work_record import WorkRecord
+from stream.commit.open_record import OpenRecord
+from workers.call import Finished
+
+
+def facts_of(record: OpenRecord, now_ms: int) -> Facts:
+    """`now_ms` counts as the end of a record that never ran."""
+    work, finished = record.work, record.finished
+    queued_ms = record.record.timestamp()[1]
+    if work is None:
+        return Facts(_position(record), None, None, record.lane, 0)
+    if finished is None:
+        times = Times.since(work.source_timestamp_ms, queued_ms=queued_ms, done_ms=now_ms)
+        return Facts(work.source, work.endpoint, work.tenant, work.lane, 0, times)
+    cached = finished.tokens.cached
+    return Facts(
+        work.source,
+        work.endpoint,
+        work.tenant,
+        work.lane,
+        finished.attempts,
+        _times(work, finished, queued_ms),
+        {"engine": cached} if cached else {},
+    )
+
+
+def _times(work: WorkRecord, finished: Finished, queued_ms: int) -> Times:
+    """Clocks of two machines may disagree: never below 0."""
+    began_ms = work.source_timestamp_ms
+    first_ms = finished.first_token_ms
+    return Times(
+        max(0, queued_ms - began_ms),
+        max(0, finished.started_ms - began_ms) if finished.attempts else None,
+        None if first_ms is None else max(0, first_ms - began_ms),
+        max(0, finished.done_ms - began_ms),
+    )
+
+
+def source_timestamp_ms(record: OpenRecord) -> int:
+    return record.record.timestamp()[1] if record.work is None else record.work.source_timestamp_ms
+
+
+def letter_of(record: OpenRecord, group: str, failure: Failure) -> DeadLetter:
+    """The original, and why it has no answer. A record that is none of ours stands for itself."""
+    work, message = record.work, record.record
+    if work is None:
+        return DeadLetter(
+            message.key(),
+            message.value(),
+            carried_of(message.headers() or ()),
+            _position(record),
+            message.timestamp()[1],
+            group,
+            failure,
+            lane=record.lane,
+        )
+    return DeadLetter(
+        work.key,
+        work.value,
+        work.carried,
+        work.source,
+        work.source_timestamp_ms,
+        group,
+        failure,
+        attempts=record.finished.attempts if record.finished is not None else 0,
+        replay=work.replay,
+        tenant=work.tenant,
+        lane=work.lane,
+        endpoint=work.endpoint,
+        format=work.format,
+    )
+
+
+def _position(record: OpenRecord) -> Source:
+    message = record.record
+    return Source(message.topic(), message.partition(), message.offset())

@@ -1,0 +1,122 @@
+"""Polled records into the ledgers: done by the map, adopted, held behind their session, or waiting for a slot."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Iterable, Mapping
+
+from schemas.errors import ForeignRecord, NewerVersion
+from schemas.failure import ErrorClass, Failure, Stage
+from schemas.lane import Lane
+from schemas.work_record import parse_work
+from stream.commit.open_record import OpenRecord
+from stream.commit.plan import Ledger
+from stream.errors import MapUnreadable
+from stream.log.base import EndOfPartition, LogConsumer, Partition, Polled, Record
+from stream.worker.adoption import Orphans, key_of
+from stream.worker.finishing import Finishing
+from stream.worker.share import Quarantine, Share
+
+_LOG = logging.getLogger(__name__)
+
+
+class Intake:
+    """FETCHED or SKIPPED. `lane_of` says which lane a work topic is; `ordered`: one run at a time per session."""
+
+    def __init__(
+        self,
+        share: Share,
+        consumer: LogConsumer,
+        orphans: Orphans,
+        finishing: Finishing,
+        lane_of: Mapping[str, Lane],
+        *,
+        ordered: bool,
+    ) -> None:
+        self._share = share
+        self._consumer = consumer
+        self._orphans = orphans
+        self._finishing = finishing
+        self._lane_of = lane_of
+        self._ordered = ordered
+
+    def accept(self, polled: Polled) -> None:
+        """Records of partitions without a ledger are nobody's: dropped by a revoke, or quarantined."""
+        ledgers = self._share.ledgers
+        for message in polled.records:
+            place = (message.topic(), message.partition())
+            ledger = ledgers.get(place)  # type: ignore[call-overload]
+            if ledger is None:
+                continue
+            try:
+                self._deliver(message, ledger)
+            except (MapUnreadable, NewerVersion) as error:
+                self.quarantine([Partition(*place)], str(error))
+        if polled.ends:
+            self._end(polled.ends)
+
+    def quarantine(self, partitions: Iterable[Partition], reason: str) -> None:
+        """Stop reading these, and say why; the others flow."""
+        for partition in partitions:
+            _LOG.error("%s is quarantined: %s", partition, reason)
+            dropped = self._share.drop([partition])
+            self._orphans.forget(dropped)
+            committed = dropped[0].committed if dropped else None
+            self._share.quarantined[partition] = Quarantine(reason, committed)
+            self._consumer.pause([partition])
+
+    def _deliver(self, message: Record, ledger: Ledger) -> None:
+        offset = message.offset()
+        topic = message.topic()
+        record = OpenRecord(message, offset, self._lane_of[topic], ledger)
+        if not ledger.deliver(offset, record):
+            return
+        value = message.value()
+        self._share.open_bytes += len(value or b"")
+        try:
+            work = record.work = parse_work(message.key(), value, message.headers())
+        except ForeignRecord as error:
+            self._finishing.fail(record, Failure(ErrorClass.UNREADABLE, Stage.DECODE, str(error)))
+            return
+        if offset == ledger.condemned:
+            self._finishing.fail(record, _POISON)
+            return
+        if self._ordered and work.session is not None:
+            record.session = (work.tenant, work.session)
+            record.order = self._share.orders[ledger.partition]
+        if self._orphans and self._adopt(record):
+            return
+        if record.order is None or record.order.admit(record.session, record):  # type: ignore[arg-type]
+            self._share.waiting[record.lane].append(record)
+
+    def _adopt(self, record: OpenRecord) -> bool:
+        """It runs here already, or is done: an earlier assignment of this partition started it."""
+        orphan = self._orphans.take(key_of(record.record))
+        if orphan is None:
+            return False
+        if record.order is not None and not record.order.admit(record.session, record):  # type: ignore[arg-type]
+            self._orphans.cancel([orphan])  # its turn has not come: this run began too early to count
+            return True
+        record.id, record.finished, record.failure = orphan.id, orphan.finished, orphan.failure
+        if orphan.running:
+            record.running = True
+            self._share.running[record.id] = record
+        else:
+            self._finishing.done(record)
+        return True
+
+    def _end(self, ends: Iterable[EndOfPartition]) -> None:
+        for topic, partition, offset in ends:
+            ledger = self._share.ledgers.get(Partition(topic, partition))
+            if ledger is not None:
+                try:
+                    ledger.end(offset)
+                except MapUnreadable as error:
+                    self.quarantine([ledger.partition], str(error))
+
+
+_POISON = Failure(
+    ErrorClass.POISON,
+    Stage.ENGINE,
+    "the worker process died while this record ran alone in it, after earlier deaths",
+)

@@ -1,0 +1,121 @@
+"""The Kafka thread of a worker: one turn after the other.
+
+    poll -> deliver -> hand over -> take back -> publish -> read less or more -> chores
+
+It owns consumer, producer and all ledgers; the engine runs elsewhere. No transaction is open between two turns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from stream.commit.committer import Committer
+from stream.log.base import LogConsumer
+from stream.worker.adoption import Orphans
+from stream.worker.assignment import Assignment
+from stream.worker.chores import Chores
+from stream.worker.finishing import Finishing
+from stream.worker.flow import Flow
+from stream.worker.hand_over import HandOver
+from stream.worker.intake import Intake
+from stream.worker.parts import Parts
+from stream.worker.share import Share
+from stream.worker.tally import WorkerTally
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The parts of a turn, in their order."""
+
+    topics: Sequence[str]
+    consumer: LogConsumer
+    intake: Intake
+    hand_over: HandOver
+    finishing: Finishing
+    committer: Committer
+    flow: Flow
+    chores: Chores
+    share: Share
+    orphans: Orphans
+    assignment: Assignment
+    tally: WorkerTally
+
+
+class Loop:
+    """Everything here happens on one thread; only `runner` has another."""
+
+    def __init__(self, steps: Steps, parts: Parts) -> None:
+        self._steps = steps
+        self._runner = parts.runner
+        self._rules = parts.rules
+        self._clock_s = parts.clock_s
+        self._idle = False
+
+    def turn(self) -> None:
+        """One round. Waits only if the last one found nothing to do."""
+        steps = self._steps
+        self._runner.check()
+        polled = steps.consumer.poll(steps.flow.records_max, self._wait())
+        steps.intake.accept(polled)
+        moved = self._work()
+        committed = self._commit()
+        if polled.records or committed:
+            steps.flow.control()
+        now_s = self._clock_s()
+        steps.orphans.expire(now_s)
+        steps.chores.tick(now_s)
+        self._idle = not (polled.records or moved or committed)
+
+    def drain(self) -> None:
+        """Nothing new starts: let running calls end for a while, and commit what is ready."""
+        steps = self._steps
+        steps.flow.stopped = True
+        deadline_s = self._clock_s() + self._rules.drain_s
+        while self._runner.running and self._clock_s() < deadline_s:
+            self._runner.check()
+            steps.flow.control()
+            steps.intake.accept(steps.consumer.poll(1, 0))
+            self._runner.wait(self._rules.look_s)
+            self._take()
+            self._commit()
+        self._take()
+        steps.committer.drain(self._clock_s() + self._rules.revoke_s)
+
+    def _wait(self) -> float:
+        """Seconds that the next poll may wait. An answer wakes nobody inside a poll, so while calls run we wait for them."""
+        if not self._idle:
+            return 0.0
+        due_s = self._steps.committer.wait_s(self._clock_s())
+        if self._runner.running:
+            self._runner.wait(min(self._rules.look_s, due_s))
+            return 0.0
+        return min(self._rules.poll_s, due_s)
+
+    def _work(self) -> bool:
+        """Hand over and take back while that goes on quickly, for at most `turn_s`."""
+        steps = self._steps
+        end_s = self._clock_s() + self._rules.turn_s
+        moved = False
+        while True:
+            started = steps.hand_over.start()
+            taken = self._take()
+            moved = moved or bool(started or taken)
+            if not steps.share.waiting_count or self._clock_s() >= end_s:
+                return moved
+            if not started and not taken and not self._runner.wait(0.0005):
+                return moved
+
+    def _take(self) -> int:
+        ended = self._steps.finishing.take(self._runner.take())
+        self._steps.tally.calls_ended(ended)
+        return len(ended)
+
+    def _commit(self) -> bool:
+        """One transaction, if one is due."""
+        steps = self._steps
+        now_s = self._clock_s()
+        pressed = steps.flow.pressed
+        if steps.committer.wait_s(now_s, pressed=pressed) > 0:
+            return False
+        return steps.committer.turn(now_s, all_lanes=pressed)

@@ -1,0 +1,134 @@
+"""What a record leaves behind: a result or a dead letter, and one usage record, always in the same transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from schemas.dead_letter import write_dead_letter
+from schemas.failure import ErrorClass, Failure, Stage
+from schemas.result import Facts, answer_value, error_value, result_headers
+from schemas.usage import usage_headers, usage_key, usage_value
+from stream.commit.open_record import OWN, Form, OpenRecord
+from stream.commit.targets import Targets
+from stream.log.base import Output
+from stream.worker.facts import facts_of, letter_of, source_timestamp_ms
+from workers.engines.base import Answer, Tokens
+
+#: Key, headers and framing of one output, about: values are counted exactly.
+OVERHEAD_BYTES: Final = 256
+#: A dead letter that its topic refused is written again with at most so much of the original.
+BARE_BYTES_MAX: Final = 16 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Destinations:
+    """Where a worker's outputs go, and who says so."""
+
+    results: str
+    dead_letters: str
+    usage: str
+    group: str
+    dead_letter_bytes_max: int
+
+
+class OutputWriter:
+    """Writes and rewrites the outputs of records. `now_ms` is the wall clock, `now_s` the monotonic one."""
+
+    def __init__(
+        self,
+        to: Destinations,
+        targets: Targets,
+        now_ms: Callable[[], int],
+        now_s: Callable[[], float],
+    ) -> None:
+        self._to = to
+        self._targets = targets
+        self._now_ms = now_ms
+        self._now_s = now_s
+
+    def write(self, record: OpenRecord) -> None:
+        """Outputs of a record that has `finished`, or has a `failure` that came before any call."""
+        if record.failure is None:
+            refusal = self._refusal(record)
+            if refusal is None:
+                self._put(record, Form.ANSWER)
+                return
+            record.failure = refusal
+        errors_as_result = record.work is not None and record.work.errors == "result"
+        self._put(record, Form.ERROR_RESULT if errors_as_result else Form.DEAD_LETTER)
+
+    def give_up(self, record: OpenRecord, failure: Failure) -> bool:
+        """Rewrite in the next smaller form, for `failure`; False where there is none."""
+        if record.form is Form.BARE_DEAD_LETTER:
+            return False
+        if record.form is Form.DEAD_LETTER:
+            self._put(record, Form.BARE_DEAD_LETTER)
+            return True
+        first = record.form is Form.ANSWER
+        record.failure = failure if first or record.failure is None else record.failure
+        may_tell = first and record.work is not None and record.work.errors == "result"
+        self._put(record, Form.ERROR_RESULT if may_tell else Form.DEAD_LETTER)
+        return True
+
+    def _refusal(self, record: OpenRecord) -> Failure | None:
+        """Why the answer cannot go where it was asked for, as far as is known now."""
+        reply_to = record.work.reply_to if record.work is not None else None
+        if reply_to is None:
+            return None
+        topic, partition = reply_to
+        refusal: str | None
+        if topic == self._to.results:
+            count = self._targets.partitions_of.get(topic, 0)
+            bad = partition is not None and partition >= count > 0
+            refusal = f"{topic} has {count} partitions, none with the number {partition}" if bad else None
+        else:
+            refusal = self._targets.refusal(topic, -1 if partition is None else partition, self._now_s())
+        return None if refusal is None else Failure(ErrorClass.UNWRITABLE, Stage.PUBLISH, refusal)
+
+    def _put(self, record: OpenRecord, form: Form) -> None:
+        failure = record.failure
+        if form is Form.ERROR_RESULT and failure is not None and failure.error_class is ErrorClass.UNWRITABLE:
+            form = Form.DEAD_LETTER  # there is no place for the error result either
+        facts = facts_of(record, self._now_ms())
+        record.form = form
+        main = self._result(record, facts) if form < Form.DEAD_LETTER else self._dead_letter(record)
+        usage = self._usage(record, facts)
+        record.outputs = (main, usage)
+        record.target = OWN if form >= Form.DEAD_LETTER or main.topic == self._to.results else main.topic
+        record.size_bytes = len(main.value or b"") + len(usage.value or b"") + 2 * OVERHEAD_BYTES
+        if record.work is None or record.work.carried:
+            record.size_bytes += sum(len(name) + len(value or b"") for name, value in main.headers)
+
+    def _result(self, record: OpenRecord, facts: Facts) -> Output:
+        work, finished = record.work, record.finished
+        assert work is not None, "only a readable work record has a result"
+        custom_id = finished.call.request.custom_id if finished is not None else None
+        if record.failure is not None:
+            value = error_value(facts, custom_id, record.failure)
+        else:
+            answer = finished.outcome if finished is not None else None
+            assert isinstance(answer, Answer), "a record without a failure has an answer"
+            value = answer_value(facts, custom_id, answer.body, answer.clamped)
+        headers = result_headers(
+            work.source, work.source_timestamp_ms, facts.attempts, work.passing if work.carried else []
+        )
+        topic, partition = work.reply_to or (self._to.results, None)
+        return Output(topic, work.key, value, headers, -1 if partition is None else partition)
+
+    def _dead_letter(self, record: OpenRecord) -> Output:
+        failure = record.failure
+        assert failure is not None, "a dead letter says why"
+        letter = letter_of(record, self._to.group, failure)
+        bare = record.form is Form.BARE_DEAD_LETTER
+        written = write_dead_letter(letter, BARE_BYTES_MAX if bare else self._to.dead_letter_bytes_max)
+        return Output(self._to.dead_letters, written.key, written.value, written.headers)
+
+    def _usage(self, record: OpenRecord, facts: Facts) -> Output:
+        tokens = record.finished.tokens if record.finished is not None else Tokens()
+        outcome = "answered" if record.failure is None else record.failure.error_class.value
+        value = usage_value(facts, outcome, tokens._asdict())
+        return Output(
+            self._to.usage, usage_key(facts.tenant), value, usage_headers(facts, source_timestamp_ms(record))
+        )

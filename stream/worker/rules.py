@@ -1,0 +1,50 @@
+"""The worker's own bounds, each with its unit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+MIB = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Defaults are for production; tests shorten waits."""
+
+    #: Records of one poll at most.
+    poll_records_max: int = 500
+    #: A poll with nothing running waits so long: what a stop signal may have to wait.
+    poll_s: float = 0.1
+    #: While calls run, new records are looked for so often; an answer wakes at once.
+    look_s: float = 0.004
+    #: A turn hands over and takes back for so long before it polls again.
+    turn_s: float = 0.01
+    #: A partition with less room than this is paused …
+    pause_room: int = 64
+    #: … and all are, while the values of open records hold so many bytes.
+    open_bytes_max: int = 256 * MIB
+    #: `init_transactions` waits for a predecessor's open transaction to end.
+    init_s: float = 60.0
+    #: Loading a model.
+    engine_start_s: float = 900.0
+    #: Reading committed offsets waits for a predecessor's transaction too: 30 s and more.
+    offsets_s: float = 90.0
+    #: The final commit of a revoke.
+    revoke_s: float = 5.0
+    #: Running calls and answers of a revoked partition are kept for adoption so long.
+    adopt_s: float = 10.0
+    #: A stop lets running calls end for so long.
+    drain_s: float = 40.0
+    #: Cancelled calls may need so long to leave the engine.
+    stop_s: float = 1.0
+    #: A partition whose records need a registry that does not answer waits, and tries again.
+    stall_s: float = 0.5
+    heartbeat_s: float = 1.0
+    lag_every_s: float = 10.0
+    trim_every_s: float = 60.0
+    #: Quarantined partitions are looked at again, for an operator's reset.
+    quarantine_every_s: float = 10.0
+    #: Bound of one call of those chores.
+    chore_timeout_s: float = 5.0
+    #: Running sources named in a heartbeat.
+    heartbeat_sources_max: int = 256

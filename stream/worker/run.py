@@ -1,0 +1,143 @@
+"""The role `headrace worker`: everything real around a worker, and its start and stop in the order of section 8."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import random
+import time
+from collections.abc import Callable
+from typing import Final
+
+from schemas.registry import Registry
+from schemas.registry_client import RegistryClient
+from stream.config.settings import Settings
+from stream.dispatcher.asking import AskingRegistry
+from stream.errors import LogError, StreamError
+from stream.fault_points import VARIABLE, FaultPoints
+from stream.log.base import nowhere
+from stream.log.kafka import kafka_log
+from stream.metrics.server import serve_metrics
+from stream.place import Place
+from stream.supervisor.report import RoleState, report
+from stream.topics import ensure_topics
+from stream.worker.build import Sockets, build_worker, open_sockets
+from stream.worker.loop import Loop, Steps
+from stream.worker.parts import Parts
+from stream.worker.stop_signal import StopSignal
+from workers.clock import SystemClock
+from workers.endpoint import Endpoint
+from workers.engines.choose import engine_for
+from workers.errors import EngineStartError, WorkersError
+from workers.journal import Journal, journal_path
+from workers.rules import Rules
+from workers.runner import Runner
+
+_LOG = logging.getLogger(__name__)
+
+EXIT_DONE: Final = 0
+
+
+def run_worker(
+    settings: Settings, endpoint_name: str, slot: int, place: Place, *, parts: Parts | None = None
+) -> int:
+    """Run until a signal; the exit code. StreamError ends it with its own (LogFenced: 4, another owns the slot).
+
+    With `parts`, everything around it is the caller's: signals, metrics and reports too.
+    """
+    endpoint = settings.endpoints[endpoint_name]
+    if parts is not None:
+        serve(settings, endpoint, slot, place.process_name, parts)
+        return EXIT_DONE
+    stop = StopSignal()
+    server = serve_metrics(settings.metrics_port)
+    registry = _registry(settings)
+
+    def say(state: RoleState) -> None:
+        report(place, state, server.url)
+
+    try:
+        real = Parts(
+            log=kafka_log(place),
+            runner=_runner(endpoint, place),
+            clock_s=time.monotonic,
+            now_ms=SystemClock().now_ms,
+            registry=registry,
+            metrics=server.metrics,
+            reach=_reach(),
+            stopped=stop,
+            report=say,
+        )
+        serve(settings, endpoint, slot, place.process_name, real)
+    except (StreamError, WorkersError) as error:
+        report(place, "draining", server.url, reason=str(error))
+        raise
+    finally:
+        if registry is not None:
+            registry.close()
+        server.close()
+    return stop.exit_code
+
+
+def serve(settings: Settings, endpoint: Endpoint, slot: int, name: str, parts: Parts) -> None:
+    """Start, run until stopped, drain, close. What it raises ends the process."""
+    parts.report("starting")
+    sockets = open_sockets(settings, endpoint, slot, parts)
+    try:
+        ensure_topics(sockets.admin, settings)
+        # The producer before everything that reads: it ends the predecessor's transaction, which `committed` waits for.
+        sockets.producer.start(parts.rules.init_s)
+        parts.runner.start(parts.rules.engine_start_s, parts.stopped)
+        loop, steps = build_worker(settings, endpoint, name, parts, sockets)
+        _live(loop, steps, sockets, parts)
+    except EngineStartError:
+        if not parts.stopped():
+            raise
+        _LOG.info("stopped while the engine was loading")
+    finally:
+        parts.runner.stop(0)
+        sockets.plain.close()
+        sockets.producer.close()
+
+
+def _live(loop: Loop, steps: Steps, sockets: Sockets, parts: Parts) -> None:
+    """From the subscription to the last commit. After a crash nothing more is committed."""
+    try:
+        sockets.consumer.subscribe(steps.topics, steps.assignment)
+        running = False
+        while not parts.stopped():
+            loop.turn()
+            if steps.share.joined and not running:
+                running = True
+                parts.report("running")
+        parts.report("draining")
+        loop.drain()
+    except BaseException:
+        steps.assignment.crashed = True
+        with contextlib.suppress(LogError):  # what ended us is told, not what follows from it
+            sockets.consumer.close()
+        raise
+    sockets.consumer.close()
+
+
+def _runner(endpoint: Endpoint, place: Place) -> Runner:
+    return Runner(
+        engine_for(endpoint, place.state_dir),
+        Rules.of(endpoint),
+        SystemClock(),
+        random.Random(),
+        Journal(journal_path(place.state_dir, place.process_name)),
+    )
+
+
+def _registry(settings: Settings) -> AskingRegistry | None:
+    if settings.registry_url is None:
+        return None
+    client = RegistryClient(settings.registry_url, time.monotonic)
+    return AskingRegistry(Registry(client, time.monotonic))
+
+
+def _reach() -> Callable[[str], None]:
+    text = os.environ.get(VARIABLE, "")
+    return FaultPoints.parse(text).reach if text else nowhere

@@ -1,0 +1,72 @@
+"""The worker's share of the work topics: what belongs to the partitions it owns now."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection
+from typing import NamedTuple
+
+from schemas.lane import LANES, Lane
+from stream.commit.open_record import OpenRecord
+from stream.commit.plan import Ledger
+from stream.commit.ready import ReadyAnswers
+from stream.ledger.order import SessionOrder
+from stream.log.base import Partition
+
+
+class Quarantine(NamedTuple):
+    """Why a partition is not read, in words, and what was committed then: an operator changes that."""
+
+    reason: str
+    committed: tuple[int, str] | None
+
+
+class Share:
+    """Ledgers, orders and queues. Every queue holds open records only, so K bounds them all."""
+
+    def __init__(self) -> None:
+        self.ledgers: dict[Partition, Ledger] = {}
+        self.orders: dict[Partition, SessionOrder[OpenRecord]] = {}
+        self.quarantined: dict[Partition, Quarantine] = {}
+        #: Full, and not read until there is room again. An assignment resumes all that it gives.
+        self.paused: set[Partition] = set()
+        #: May start as soon as a slot is free.
+        self.waiting: dict[Lane, deque[OpenRecord]] = {lane: deque() for lane in LANES}
+        #: Handed over, by call id.
+        self.running: dict[str, OpenRecord] = {}
+        self.ready = ReadyAnswers()
+        #: Bytes of the values of open records; counted anew when it seems too much.
+        self.open_bytes = 0
+        #: An assignment has happened: the group knows us.
+        self.joined = False
+
+    def own(self, partition: Partition, ledger: Ledger) -> None:
+        self.ledgers[partition] = ledger
+        self.orders[partition] = SessionOrder()
+        self.quarantined.pop(partition, None)
+        self.paused.discard(partition)
+
+    def drop(self, partitions: Collection[Partition]) -> list[Ledger]:
+        """No longer ours: nothing of them waits, starts or is published any more. Gives their ledgers."""
+        dropped = [book for p in partitions if (book := self.ledgers.pop(p, None)) is not None]
+        for partition in partitions:
+            self.orders.pop(partition, None)
+            self.quarantined.pop(partition, None)
+        self.paused.difference_update(partitions)
+        for book in dropped:
+            self.ready.remove(book.ready.values())
+            for record in book.open.values():
+                record.ledger = None
+        for lane, queue in self.waiting.items():
+            self.waiting[lane] = deque(record for record in queue if record.ledger is not None)
+        return dropped
+
+    @property
+    def waiting_count(self) -> int:
+        return sum(map(len, self.waiting.values()))
+
+    def count_open_bytes(self) -> int:
+        """What the values of all open records hold, counted anew."""
+        values = (r.record.value() for book in self.ledgers.values() for r in book.open.values())
+        self.open_bytes = sum(len(value) for value in values if value is not None)
+        return self.open_bytes

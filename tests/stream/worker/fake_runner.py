@@ -1,0 +1,80 @@
+"""A runner without threads: the test says when a call ends, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from schemas.failure import Failure
+from schemas.source import Source
+from workers.call import Call, Finished
+from workers.engines.base import Answer, Tokens
+
+
+def answer_to(call: Call) -> Answer:
+    return Answer({"choices": [], "echo": call.request.custom_id}, Tokens(3, 2, 0), 0.0)
+
+
+class FakeRunner:
+    """An `EngineSide`. With `auto`, calls end at once."""
+
+    def __init__(self, *, auto: bool = True) -> None:
+        self.auto = auto
+        #: Sources in the order in which they were started.
+        self.started: list[Source] = []
+        self.cancelled: list[str] = []
+        self.inside: dict[str, Call] = {}
+        self._ended: list[Finished] = []
+        self.stopped = False
+
+    def start(self, timeout_s: float, give_up: Callable[[], bool] = lambda: False) -> None:
+        """Nothing to load."""
+
+    def submit(self, calls: Sequence[Call]) -> None:
+        for call in calls:
+            assert call.id not in self.inside
+            self.inside[call.id] = call
+            self.started.append(call.source)
+            if self.auto:
+                self.end(call.source)
+
+    def end(self, source: Source, outcome: Answer | Failure | None = None) -> None:
+        """The call of this source ends."""
+        call = next(call for call in self.inside.values() if call.source == source)
+        del self.inside[call.id]
+        outcome = answer_to(call) if outcome is None else outcome
+        tokens = outcome.tokens if isinstance(outcome, Answer) else Tokens(3, 0, 0)
+        self._ended.append(Finished(call, outcome, 1, tokens, 1_000, 1_000, 1_001))
+
+    def end_all(self) -> None:
+        for call in list(self.inside.values()):
+            self.end(call.source)
+
+    def take(self) -> list[Finished]:
+        taken, self._ended = self._ended, []
+        return taken
+
+    def wait(self, timeout_s: float) -> bool:
+        return bool(self._ended)
+
+    def cancel(self, ids: Sequence[str]) -> None:
+        self.cancelled += ids
+        for call_id in ids:
+            self.inside.pop(call_id, None)
+
+    def check(self) -> None:
+        """It never crashes."""
+
+    def stop(self, grace_s: float) -> None:
+        self.stopped = True
+
+    @property
+    def running(self) -> int:
+        return len(self.inside)
+
+    @property
+    def outcomes(self) -> Mapping[str, int]:
+        return {"answered": len(self.started)}
+
+    @property
+    def repeats(self) -> int:
+        return 0
