@@ -13,11 +13,11 @@ from schemas.errors import ForeignRecord
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.headers import DLQ_PREFIX, Header, Headers
 from schemas.lane import Lane
+from schemas.message_text import shorten, utf8
 from schemas.own_headers import carried_of, check_version, number_of, optional_number, optional_text, text_of
 from schemas.source import Source
 from schemas.work import VERSION_HEADER
 
-MESSAGE_BYTES_MAX: Final = 2048
 #: Key, value and headers of a dead letter; its topic takes a little more (a record has a head of its own).
 DEAD_LETTER_BYTES_MAX: Final = 17 * 1024 * 1024 - 64 * 1024
 #: Set where even the headers, or the key, do not fit; the value is their size in bytes.
@@ -146,22 +146,8 @@ def _own_headers(letter: DeadLetter) -> Headers:
         (_DELIVERIES, max(1, letter.attempts)),
         (_MESSAGE, shorten(failure.message)),
     ]
-    written = [(name, _bytes(str(text))) for name, text in texts if text is not None]
+    written = [(name, utf8(str(text))) for name, text in texts if text is not None]
     return [VERSION_HEADER, *written]
-
-
-def shorten(message: str, bytes_max: int = MESSAGE_BYTES_MAX) -> str:
-    """At most `bytes_max` bytes of UTF-8, whole characters only."""
-    raw = _bytes(message)
-    if len(raw) <= bytes_max:
-        return raw.decode()
-    mark = "…"
-    return raw[: bytes_max - len(mark.encode())].decode(errors="ignore") + mark
-
-
-def _bytes(text: str) -> bytes:
-    """A lone surrogate in a message must not cost the dead letter."""
-    return text.encode(errors="backslashreplace")
 
 
 def _failure(own: dict[str, bytes | None]) -> Failure:

@@ -12,6 +12,7 @@ from schemas import headers as names
 from schemas.failure import Failure
 from schemas.headers import Headers
 from schemas.lane import Lane
+from schemas.message_text import shorten
 from schemas.source import Source
 from schemas.times import NO_TIMES, Times
 from schemas.work import VERSION_HEADER
@@ -50,7 +51,7 @@ def error_value(facts: Facts, custom_id: str | None, failure: Failure) -> bytes:
     told = _told(facts)
     if failure.retry_after_ms is not None:
         told["retry_after_ms"] = failure.retry_after_ms
-    error = {"code": failure.error_class, "message": failure.message}
+    error = {"code": failure.error_class, "message": shorten(failure.message)}
     return _line(facts, custom_id, None, error, told)
 
 
