@@ -71,7 +71,8 @@ class RoleProcess:
         code = self._child.exit_code()
         if code is not None:
             said = report.reason if report is not None else None
-            return Seen(code, reason=said or last_line(self._log_file))
+            # A signal comes from outside: what the log says last has nothing to do with it.
+            return Seen(code, reason=said or (last_line(self._log_file) if code > 0 else None))
         return Seen(None, report.state, report.metrics_url) if report is not None else Seen(None)
 
     def terminate(self) -> None:

@@ -20,6 +20,8 @@ def main(name: str, state_dir: Path, *behaviour: str) -> int:
     if "broken" in behaviour:
         sys.stderr.write("no such model\n")
         return 1
+    if "talkative" in behaviour:
+        sys.stderr.write("all is well\n")
     if "engine" in behaviour:
         engine = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(120)"])
         (state_dir / "engine.pid").write_text(str(engine.pid))

@@ -130,3 +130,10 @@ def test_a_role_that_is_fenced_later_has_failed_and_up_ends_with_1_when_nothing_
     assert up.entry("dispatcher-00")["state"] == "running"
     os.kill(up.pid("dispatcher-00"), signal.SIGUSR1)
     assert up.process.wait(30) == 1
+
+
+def test_a_kill_is_not_explained_by_whatever_the_log_said_last(start: Start) -> None:
+    up = start("worker-sim-00:talkative")
+    up.ready()
+    up.await_state("worker-sim-00", "running", other_than=up.kill("worker-sim-00"))
+    assert "worker-sim-00: ended by SIGKILL; starting it again" in up.errors.read_text()
