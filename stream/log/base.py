@@ -103,7 +103,7 @@ class GroupStamp(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Success:
-    """The commit is known to have succeeded."""
+    """The commit is known to have succeeded; readers see it a moment later, when its markers are written."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ class LogConsumer(Protocol):
 
     def watermarks(self, partition: Partition, timeout_s: float) -> Watermarks: ...
     def close(self) -> None:
-        """Revoke (the listener is called), leave, free."""
+        """Revoke (the listener is called), leave, free. Raises what a callback raised, as `poll` does."""
 
 
 class LogProducer(Protocol):

@@ -96,6 +96,8 @@ class MemoryConsumer:
         if self._listener is not None and self._crash is None and not self._member.fenced:
             self._drop(list(self._cursor.positions), self._listener.revoked)
         self._depart()
+        if self._crash is not None:
+            raise self._crash
 
     def kill(self) -> None:
         """For tests: the process is gone, nobody was told; the session timeout will show it."""

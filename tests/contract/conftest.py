@@ -1,0 +1,77 @@
+"""The logs that one contract holds for: in memory, the embedded Kafka, a Kafka in Docker where an engine answers."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from stream.log.base import LogConsumer
+from stream.log.kafka import KafkaLog
+from stream.log.memory import MemoryLog
+from stream.log.memory_consumer import MemoryConsumer
+from tests.contract.log_stage import Stage
+
+#: The shortest session that a broker with default settings allows.
+DOCKER_SESSION_S = 6.0
+EMBEDDED_SESSION_S = 2.0
+DOCKER_SOCKET = "/var/run/docker.sock"
+KAFKA_IMAGE = "apache/kafka:4.1.0"
+
+
+@pytest.fixture(scope="session")
+def docker_kafka() -> Iterator[str]:
+    """Bootstrap servers of a Kafka in a container; skips without a Docker engine, the one skip that CI allows."""
+    docker = pytest.importorskip("docker")
+    kafka = pytest.importorskip("testcontainers.kafka")
+    if not Path(DOCKER_SOCKET).is_socket() and "DOCKER_HOST" not in os.environ:
+        pytest.skip("no Docker engine: neither a socket nor DOCKER_HOST")
+    try:
+        with contextlib.closing(docker.from_env(timeout=5)) as engine:
+            engine.ping()
+    except docker.errors.DockerException as error:
+        pytest.skip(f"no Docker engine answers: {error}")
+    with kafka.KafkaContainer(KAFKA_IMAGE).with_kraft() as container:
+        yield container.get_bootstrap_server()
+
+
+def _memory_stage(unique: Callable[[str], str]) -> Stage:
+    def stall(consumer: LogConsumer) -> None:
+        assert isinstance(consumer, MemoryConsumer)
+        consumer.lose()
+
+    return Stage(MemoryLog(session_timeout_s=0.5), unique, stall, session_timeout_s=0.5)
+
+
+def _kafka_stage(unique: Callable[[str], str], servers: str, session_s: float) -> Stage:
+    session_ms = int(session_s * 1000)
+    client = {"session.timeout.ms": str(session_ms), "max.poll.interval.ms": str(session_ms + 1000)}
+
+    def stall(_consumer: LogConsumer) -> None:
+        time.sleep(session_s + 2.5)
+
+    return Stage(KafkaLog(servers, client), unique, stall, session_timeout_s=session_s)
+
+
+@pytest.fixture(
+    params=[
+        "memory",
+        pytest.param("kafka", marks=pytest.mark.broker),
+        pytest.param("docker", marks=pytest.mark.broker),
+    ]
+)
+def stage(request: pytest.FixtureRequest, unique: Callable[[str], str]) -> Iterator[Stage]:
+    """Each test of the contract runs on every log."""
+    if request.param == "memory":
+        made = _memory_stage(unique)
+    elif request.param == "kafka":
+        servers = request.getfixturevalue("kafka").bootstrap_servers
+        made = _kafka_stage(unique, servers, EMBEDDED_SESSION_S)
+    else:
+        made = _kafka_stage(unique, request.getfixturevalue("docker_kafka"), DOCKER_SESSION_S)
+    yield made
+    made.close()
