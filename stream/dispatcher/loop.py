@@ -72,17 +72,24 @@ class Dispatcher:
 
     def run(self) -> None:
         """Start, turn until stopped, drain, close. What it raises ends the process."""
-        # The producer first: it ends the predecessor's transaction, which the committed offsets wait for.
-        self._producer.start(self._parts.rules.init_s)
-        self._consumer.subscribe(self._bindings.subscription, self._owned)
         try:
+            self.start()
             while not self._parts.stopped():
                 self.turn()
             self._parts.report("draining")
             self._drain()
         finally:
-            self._consumer.close()
-            self._producer.close()
+            self.close()
+
+    def start(self) -> None:
+        """The producer first: it ends the predecessor's transaction, which the committed offsets wait for."""
+        self._producer.start(self._parts.rules.init_s)
+        self._consumer.subscribe(self._bindings.subscription, self._owned)
+
+    def close(self) -> None:
+        """Leave at once; what is not committed is read again by the next owner."""
+        self._consumer.close()
+        self._producer.close()
 
     def turn(self) -> None:
         """One round: at most one poll and one transaction."""
