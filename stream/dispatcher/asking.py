@@ -35,8 +35,13 @@ class AskingRegistry:
             self._asked[schema_id] = self._thread.submit(self._source.schema, schema_id)
         raise RegistryUnavailable(f"the schema registry is asked for schema id {schema_id}")
 
+    @property
+    def idle(self) -> bool:
+        """Every question has its answer."""
+        return all(asked.done() for asked in self._asked.values())
+
     def close(self) -> None:
-        """What is under way is bounded by the client's own time limit."""
+        """The question under way ends with the client's own time limit; the others are not asked any more."""
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     def _answered(self, schema_id: int, asked: Future[AvroSchema]) -> AvroSchema:

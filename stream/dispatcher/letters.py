@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from schemas import headers as names
 from schemas.carry import carry, split_replay
-from schemas.control import Control
+from schemas.control import Control, headers_size
 from schemas.dead_letter import DeadLetter, parse_dead_letter, write_dead_letter
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.headers import Headers
@@ -61,7 +60,8 @@ class Letters:
             endpoint=request.body.model if request else None,
             format=inlet.format,
         )
-        return self._output(letter, self._bytes_max)
+        heads = BATCH_HEAD_BYTES + HEADER_HEAD_BYTES * (len(letter.carried) + OWN_HEADERS_MAX)
+        return Output(self._topic, *write_dead_letter(letter, max(0, self._bytes_max - heads)))
 
     def substitute(self, record: Record, output: Output, reason: str) -> Output:
         """What goes in place of an output that its topic refused when it stood alone.
@@ -85,12 +85,9 @@ class Letters:
         letter = parse_dead_letter(output.key, output.value, output.headers)
         if reason != reasons.TOO_LARGE or letter.value is None:
             raise LogError(f"the dead-letter topic {self._topic} takes no records: {reason}")
-        return self._output(replace(letter, value=None, value_omitted=len(letter.value)), self._bytes_max)
-
-    def _output(self, letter: DeadLetter, bytes_max: int) -> Output:
-        heads = BATCH_HEAD_BYTES + HEADER_HEAD_BYTES * (len(letter.carried) + OWN_HEADERS_MAX)
-        key, value, headers = write_dead_letter(letter, max(0, bytes_max - heads))
-        return Output(self._topic, key, value, headers)
+        # One byte less than it has now, so that the value, which goes first, is left out.
+        size = headers_size(output.headers) + len(output.key or b"") + len(letter.value)
+        return Output(self._topic, *write_dead_letter(letter, size - 1))
 
 
 def safe_headers(record: Record) -> Headers | None:
