@@ -12,6 +12,8 @@ import signal
 from collections.abc import Awaitable, Mapping
 from typing import Any, Final
 
+import msgspec
+
 from schemas.failure import ErrorClass, Stage
 from schemas.request import Task
 from workers.endpoint import SimulatedTimes
@@ -113,25 +115,35 @@ class SimulatedEngine:
         future.add_done_callback(self._running.discard)
         if faults.hang:
             self._hangs = True
-        loop.call_later(self._duration_s(call, faults), self._finish, call, faults, future)
+        first_token_s, whole_s = self._durations_s(call, faults)
+        loop.call_later(whole_s, self._finish, call, faults, first_token_s, future)
         return future
 
-    def _duration_s(self, call: EngineCall, faults: Faults) -> float:
-        duration_s = faults.sleep
-        if self._costs:
-            tokens, times = answer_of(call.request).tokens, self._times
-            duration_s += tokens.input / times.prefill_tokens_per_s if times.prefill_tokens_per_s else 0.0
-            duration_s += tokens.output / times.decode_tokens_per_s if times.decode_tokens_per_s else 0.0
-        return duration_s
+    def _durations_s(self, call: EngineCall, faults: Faults) -> tuple[float, float]:
+        """Until the first token, and until the last."""
+        if not self._costs:
+            return faults.sleep, faults.sleep
+        tokens, times = answer_of(call.request).tokens, self._times
+        first_token_s = faults.sleep
+        if times.prefill_tokens_per_s:
+            first_token_s += tokens.input / times.prefill_tokens_per_s
+        decode_s = tokens.output / times.decode_tokens_per_s if times.decode_tokens_per_s else 0.0
+        return first_token_s, first_token_s + decode_s
 
-    def _finish(self, call: EngineCall, faults: Faults, future: asyncio.Future[Answer]) -> None:
+    def _finish(
+        self, call: EngineCall, faults: Faults, first_token_s: float, future: asyncio.Future[Answer]
+    ) -> None:
         if future.done() or self._hangs:
             return
         try:
             self._strike(call, faults)
-            future.set_result(self._answer(call))
+            answer = self._answer(call)
         except (RequestRejected, InvalidOutput, TransientEngineError, EngineDead) as error:
             future.set_exception(error)
+            return
+        if answer.first_token_s is not None:
+            answer = msgspec.structs.replace(answer, first_token_s=first_token_s)
+        future.set_result(answer)
 
     def _strike(self, call: EngineCall, faults: Faults) -> None:
         if faults.kill_process:

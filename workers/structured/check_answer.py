@@ -12,6 +12,18 @@ from referencing.exceptions import Unresolvable
 
 from workers.structured.structure import Kind, Structure, rejected
 
+_LATEST = jsonschema.Draft202012Validator
+_DRAFTS = {
+    str(draft.META_SCHEMA.get("$id", draft.META_SCHEMA.get("id"))).rstrip("#"): draft
+    for draft in (
+        jsonschema.Draft4Validator,
+        jsonschema.Draft6Validator,
+        jsonschema.Draft7Validator,
+        jsonschema.Draft201909Validator,
+        _LATEST,
+    )
+}
+
 
 def check_schema(structure: Structure) -> None:
     """RequestRejected(invalid) where the schema of a JSON structure is not one."""
@@ -49,6 +61,8 @@ def _schema_fault(validator: Any, value: Any) -> str | None:
         return "the schema refers to itself without end"
     except Unresolvable as unresolvable:
         raise rejected(f"the schema refers to what is not in it: {unresolvable.ref}") from unresolvable
+    except Exception as wrong:  # a reference may lead to what is no schema, and that fails in many ways
+        raise rejected(f"the schema cannot be applied: {type(wrong).__name__}: {wrong}"[:1_000]) from wrong
     return (
         None if error is None else f"the answer breaks its schema at {error.json_path}: {error.message[:500]}"
     )
@@ -57,14 +71,30 @@ def _schema_fault(validator: Any, value: Any) -> str | None:
 @lru_cache(maxsize=256)
 def _validator(text: str) -> Any:
     """No reference leaves the schema: the registry is empty, nothing is ever fetched."""
+    schema = _decoded(text)
+    kind = draft_of(schema)
     try:
-        schema = msgspec.json.decode(text)
-        kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
         kind.check_schema(schema)
-    except msgspec.DecodeError as error:
-        raise rejected(f"the schema is not JSON: {error}") from error
     except jsonschema.SchemaError as error:
         raise rejected(
             f"the schema is not a JSON schema, at {error.json_path}: {error.message[:500]}"
         ) from error
+    except RecursionError as error:
+        raise rejected("the schema is nested too deeply") from error
     return kind(schema, registry=Registry())
+
+
+def draft_of(schema: Any) -> Any:
+    """The validator class that `$schema` names; 2020-12 where it names none that we know."""
+    named = schema.get("$schema") if isinstance(schema, dict) else None
+    return _DRAFTS.get(named.rstrip("#"), _LATEST) if isinstance(named, str) else _LATEST
+
+
+def _decoded(text: str) -> Any:
+    try:
+        schema = msgspec.json.decode(text)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise rejected(f"the schema is not JSON: {error}") from error
+    if not isinstance(schema, (dict, bool)):
+        raise rejected("a JSON schema is an object, or true or false")
+    return schema

@@ -1,8 +1,8 @@
 """The guarded child: compiles what a request sent us, and may die of it. Run by path, with nothing of ours imported.
 
-Speaks JSON lines. `{"kind", "text"}` is compiled; `{"schema", "value"}`, both JSON text, is validated; the answer is
-`{"fault": text or null}`. The first line out is `{"ready": backend}`. Arguments: a tokenizer folder or "", its
-vocabulary's size, CPU seconds and bytes of memory for each piece of work. It ends when its standard input does.
+Speaks JSON lines. `{"kind", "text"}` is compiled. `{"schema", "value", "draft"}`, the first two JSON text, is validated.
+The answer is `{"fault": text or null}`, the first line out `{"ready": backend}`. Arguments: a tokenizer folder or "",
+its vocabulary's size, CPU seconds and bytes of memory for each piece of work. It ends when its standard input does.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def _say(answers: Any, message: dict[str, Any]) -> None:
 def _fault(work: dict[str, Any], compile_text: Compile) -> str | None:
     try:
         if "schema" in work:
-            return _break(json.loads(work["schema"]), json.loads(work["value"]))
+            return _break(work["draft"], json.loads(work["schema"]), json.loads(work["value"]))
         compile_text(work["kind"], work["text"])
     except MemoryError:
         return "it needs too much memory"
@@ -48,12 +48,11 @@ def _fault(work: dict[str, Any], compile_text: Compile) -> str | None:
     return None
 
 
-def _break(schema: Any, value: Any) -> str | None:
+def _break(draft: str, schema: Any, value: Any) -> str | None:
     import jsonschema  # noqa: PLC0415 - needed for few
     from referencing import Registry  # noqa: PLC0415
 
-    kind = jsonschema.validators.validator_for(schema, default=jsonschema.Draft202012Validator)
-    error = next(kind(schema, registry=Registry()).iter_errors(value), None)
+    error = next(getattr(jsonschema, draft)(schema, registry=Registry()).iter_errors(value), None)
     return (
         None if error is None else f"the answer breaks its schema at {error.json_path}: {error.message[:500]}"
     )

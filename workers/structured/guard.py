@@ -9,7 +9,7 @@ from hashlib import blake2b
 from typing import Final
 
 from workers.errors import RequestRejected
-from workers.structured.check_answer import check_schema, fault_of, has_patterns
+from workers.structured.check_answer import check_schema, draft_of, fault_of, has_patterns
 from workers.structured.child_process import ChildDied, ChildProcess
 from workers.structured.relax import relaxed
 from workers.structured.structure import Kind, Structure, rejected
@@ -68,7 +68,8 @@ class Guard:
         if not has_patterns(structure):
             return fault_of(structure, text)
         try:
-            return await self._child.fault({"schema": structure.text, "value": text})
+            draft = draft_of(structure.schema).__name__
+            return await self._child.fault({"schema": structure.text, "value": text, "draft": draft})
         except ChildDied:
             return "the answer's check against the schema takes too much time"
 

@@ -65,7 +65,8 @@ def _relax_value(key: str, value: Any) -> Any:
 
 def _dropped(schema: Mapping[str, Any]) -> frozenset[str]:
     dropped = _NEVER
-    if "format" in schema and schema["format"] not in _FORMATS:
+    format_ = schema.get("format")
+    if not (isinstance(format_, str) and format_ in _FORMATS):
         dropped |= {"format"}
     if "pattern" in schema or "format" in schema:
         dropped |= {"minLength", "maxLength"}

@@ -1,0 +1,227 @@
+"""The runner between its two threads."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import threading
+import time
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.failure import ErrorClass, Failure
+from tests.workers.stage import (
+    PATIENCE_S,
+    QUICK,
+    ScriptedEngine,
+    call,
+    chat,
+    collect,
+    finish,
+    running,
+    simulated,
+)
+from workers.clock import SystemClock
+from workers.engines.base import Answer, EngineCall
+from workers.engines.simulated import expected_answer
+from workers.errors import EngineStartError, InvalidOutput, RequestRejected, TransientEngineError
+from workers.journal import Journal, NoJournal, read_totals
+from workers.runner import Runner
+
+
+def test_every_call_ends_once_with_the_answer_to_its_own_request() -> None:
+    calls = [call(number) for number in range(3_000)]
+    with running(simulated()) as runner:
+        ended = finish(runner, calls)
+        assert runner.running == 0
+    for one in calls:
+        outcome = ended[one.id].outcome
+        assert isinstance(outcome, Answer)
+        assert outcome.body == expected_answer(one.request)
+        assert ended[one.id].attempts == 1
+
+
+def test_slow_and_quick_answers_end_out_of_order() -> None:
+    calls = [call(0, chat(simulate="sleep:0.2")), call(1), call(2)]
+    with running(simulated()) as runner:
+        runner.submit(calls)
+        assert set(collect(runner, 2)) == {calls[1].id, calls[2].id}
+        assert runner.running == 1
+        assert set(collect(runner, 1)) == {calls[0].id}
+
+
+def test_take_never_blocks_and_wait_wakes_when_something_ended() -> None:
+    with running(simulated()) as runner:
+        assert runner.take() == []
+        assert not runner.wait(0.0)
+        runner.submit([call(0, chat(simulate="sleep:0.05"))])
+        assert runner.wait(PATIENCE_S)
+        assert len(runner.take()) == 1
+
+
+def test_a_passing_failure_is_tried_again_up_to_attempts_max() -> None:
+    calls = [call(0, chat(simulate="transient:2")), call(1, chat(simulate="transient:3"))]
+    with running(simulated()) as runner:
+        ended = finish(runner, calls)
+        assert isinstance(ended[calls[0].id].outcome, Answer)
+        assert ended[calls[0].id].attempts == 3
+        failure = ended[calls[1].id].outcome
+        assert isinstance(failure, Failure)
+        assert failure.error_class is ErrorClass.ENGINE
+        assert ended[calls[1].id].attempts == 3
+        assert runner.outcomes == {"answered": 1, "retried": 4, "failed": 1}
+
+
+def test_an_answer_that_breaks_its_structure_has_one_retry_and_all_its_tokens_are_counted() -> None:
+    calls = [call(0, chat(simulate="invalid_output:1")), call(1, chat(simulate="invalid_output:2"))]
+    with running(simulated()) as runner:
+        ended = finish(runner, calls)
+    good, bad = ended[calls[0].id], ended[calls[1].id]
+    assert isinstance(good.outcome, Answer)
+    assert good.tokens == good.outcome.tokens.plus(good.outcome.tokens)
+    assert isinstance(bad.outcome, Failure)
+    assert bad.outcome.error_class is ErrorClass.INVALID_OUTPUT
+    assert bad.attempts == 2
+    assert bad.tokens == good.tokens
+
+
+def test_a_refused_request_is_not_tried_again() -> None:
+    one = call(0, chat(simulate="reject"))
+    with running(simulated()) as runner:
+        ended = finish(runner, [one])[one.id]
+    assert isinstance(ended.outcome, Failure)
+    assert ended.outcome.error_class is ErrorClass.INVALID
+    assert ended.attempts == 1
+
+
+def test_a_call_past_its_deadline_never_runs() -> None:
+    one = call(0, deadline_ms=1)
+    engine = ScriptedEngine(lambda _call: None)
+    with running(engine) as runner:
+        ended = finish(runner, [one])[one.id]
+    assert isinstance(ended.outcome, Failure)
+    assert ended.outcome.error_class is ErrorClass.EXPIRED
+    assert ended.attempts == 0
+    assert engine.company == []
+
+
+def test_a_deadline_that_leaves_no_time_for_a_retry_ends_the_call_with_its_own_failure() -> None:
+    one = call(0, chat(simulate="transient:1"), deadline_ms=SystemClock().now_ms() + 2_000)
+    rules = type(QUICK)(backoff_s=60.0, backoff_s_max=60.0)
+    with running(simulated(), rules) as runner:
+        ended = finish(runner, [one])[one.id]
+    assert isinstance(ended.outcome, Failure)
+    assert ended.outcome.error_class is ErrorClass.ENGINE
+    assert ended.attempts == 1
+
+
+def test_a_cancelled_call_comes_back_no_more_and_frees_its_slot() -> None:
+    calls = [call(0, chat(simulate="sleep:60")), call(1, chat(simulate="transient:1,sleep:0.05")), call(2)]
+    with running(simulated()) as runner:
+        runner.submit(calls)
+        runner.cancel([calls[0].id, calls[1].id, "never heard of"])
+        assert set(collect(runner, 1)) == {calls[2].id}
+        _until(lambda: runner.running == 0)
+        assert runner.outcomes["cancelled"] == 2
+        # The partition came back: the same record may run again under its old name.
+        again = call(0)
+        assert isinstance(finish(runner, [again])[again.id].outcome, Answer)
+
+
+def test_times_are_in_order_and_the_first_token_lies_between() -> None:
+    one = call(0)
+    before = SystemClock().now_ms()
+    with running(ScriptedEngine(lambda _call: None)) as runner:
+        ended = finish(runner, [one])[one.id]
+    assert ended.first_token_ms is not None
+    assert before <= ended.started_ms <= ended.first_token_ms <= ended.done_ms <= SystemClock().now_ms()
+
+
+def test_an_engine_that_does_not_start_is_an_error_at_start() -> None:
+    class Broken(ScriptedEngine):
+        async def start(self) -> None:
+            raise EngineStartError("no such model")
+
+    runner = Runner(Broken(lambda _call: None), QUICK, SystemClock(), random.Random(1), NoJournal())
+    with pytest.raises(EngineStartError, match="no such model"):
+        runner.start(PATIENCE_S)
+    runner.stop(0.0)
+
+
+def test_a_start_that_takes_too_long_or_is_given_up_is_an_error() -> None:
+    class Slow(ScriptedEngine):
+        async def start(self) -> None:
+            await asyncio.sleep(60)
+
+    for timeout_s, give_up, words in ((0.05, False, "within"), (60.0, True, "asked to stop")):
+        runner = Runner(Slow(lambda _call: None), QUICK, SystemClock(), random.Random(1), NoJournal())
+        with pytest.raises(EngineStartError, match=words):
+            runner.start(timeout_s, give_up=partial(bool, give_up))
+        runner.stop(0.0)
+        assert not _alive("engine-loop")
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_programmers_error_in_the_engine_reaches_the_other_thread(at_once: bool) -> None:
+    class Wrong(ScriptedEngine):
+        def submit(self, call: EngineCall) -> Any:
+            if at_once:
+                raise ZeroDivisionError("a bug")
+            return super().submit(call)
+
+    with running(Wrong(lambda _call: ZeroDivisionError("a bug"))) as runner:
+        runner.submit([call(0)])
+        assert runner.wait(PATIENCE_S)
+        with pytest.raises(ZeroDivisionError, match="a bug"):
+            runner.check()
+
+
+def test_stop_lets_running_calls_end_within_the_grace_time_and_they_can_still_be_taken() -> None:
+    with running(simulated()) as runner:
+        runner.submit([call(0, chat(simulate="sleep:0.2")), call(1, chat(simulate="sleep:60"))])
+        begin = time.monotonic()
+        runner.stop(1.0)
+        assert time.monotonic() - begin < PATIENCE_S
+        assert [one.call.id for one in runner.take()] == [call(0).id]
+    assert not _alive("engine-loop")
+
+
+def test_the_journal_knows_what_an_earlier_process_had_started(tmp_path: Path) -> None:
+    path = tmp_path / "journal" / "worker-sim-00.starts"
+    for _life in range(2):
+        journal = Journal(path)
+        with running(simulated(), journal=journal) as runner:
+            finish(runner, [call(number) for number in range(10)])
+            repeats = runner.repeats
+        journal.close()
+    assert repeats == 10
+    assert read_totals(path) == (20, 10)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [RequestRejected(ErrorClass.INVALID, "engine", "no"), InvalidOutput("no"), TransientEngineError("no")],  # type: ignore[arg-type]
+)
+def test_many_calls_that_fail_at_once_need_no_deep_stack(error: Exception) -> None:
+    class Refusing(ScriptedEngine):
+        def submit(self, call: EngineCall) -> Any:
+            raise error
+
+    calls = [call(number) for number in range(3_000)]
+    with running(Refusing(lambda _call: None)) as runner:
+        ended = finish(runner, calls)
+    assert all(isinstance(one.outcome, Failure) for one in ended.values())
+
+
+def _until(holds: object) -> None:
+    limit_s = time.monotonic() + PATIENCE_S
+    while not holds():  # type: ignore[operator]
+        assert time.monotonic() < limit_s
+        time.sleep(0.005)
+
+
+def _alive(name: str) -> bool:
+    return any(thread.name == name for thread in threading.enumerate())
