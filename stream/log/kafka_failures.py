@@ -36,6 +36,9 @@ class Verdict(StrEnum):
 
 _FENCING: Final = {KafkaError._FENCED, KafkaError.PRODUCER_FENCED, KafkaError.TRANSACTION_COORDINATOR_FENCED}
 
+#: Another process holds our instance id.
+_TWIN: Final = (KafkaError.FENCED_INSTANCE_ID, KafkaError.UNRELEASED_INSTANCE_ID)
+
 _DELIVERY_REASONS: Final = {
     KafkaError.MSG_SIZE_TOO_LARGE: reasons.TOO_LARGE,
     KafkaError.RECORD_LIST_TOO_LARGE: reasons.TOO_LARGE,
@@ -84,9 +87,16 @@ def delivery_reason(error: ErrorFlags) -> str:
     return _DELIVERY_REASONS.get(error.code()) or cause(error)
 
 
+def _tells_fencing(error: ErrorFlags) -> bool:
+    """A fatal event carries the code that made it fatal in its text alone."""
+    if error.code() in _TWIN:
+        return True
+    return error.code() == KafkaError._FATAL and any(KafkaError(code).str() in error.str() for code in _TWIN)
+
+
 def consumer_failure(error: ErrorFlags) -> LogError | None:
     """What a consumer's error event means for its process; None: librdkafka recovers by itself."""
-    if error.code() in (KafkaError.FENCED_INSTANCE_ID, KafkaError.UNRELEASED_INSTANCE_ID):
+    if _tells_fencing(error):
         return LogFenced(f"another process is this member of the group: {error.str()}")
     if error.code() in _DENIED:
         return LogError(f"not allowed, see `headrace topics` for the rights a role needs: {error.str()}")
@@ -98,7 +108,7 @@ def consumer_failure(error: ErrorFlags) -> LogError | None:
 def log_error(error: ErrorFlags, what: str) -> LogError:
     """The error of a call that asks for something (offsets, topics): LogTimeout where asking again may help."""
     message = f"{what}: {error.str()} ({error.name()})"
-    if error.code() in _FENCING or error.code() == KafkaError.FENCED_INSTANCE_ID:
+    if error.code() in _FENCING or _tells_fencing(error):
         return LogFenced(message)
     waits = (
         KafkaError._TIMED_OUT,

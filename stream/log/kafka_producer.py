@@ -52,6 +52,25 @@ class KafkaProducer:
         check_offsets(offsets, group)
         if group is not None and not group.valid:
             return Aborted(reasons.STALE_MEMBER, {})
+        outcome = self._publish(outputs, offsets, group, attribute=attribute, reach=reach)
+        if attribute and isinstance(outcome, Aborted) and outcome.delivery and not outcome.failed:
+            return Aborted(outcome.cause, self._try_topics(outputs), delivery=True)
+        return outcome
+
+    def close(self) -> None:
+        if self._client is not None:
+            self._client.close()
+            self._client = None
+
+    def _publish(
+        self,
+        outputs: Sequence[Output],
+        offsets: Sequence[OffsetCommit],
+        group: GroupStamp | None,
+        *,
+        attribute: bool,
+        reach: Callable[[str], None],
+    ) -> Outcome:
         if (unready := self._make_ready()) is not None:
             return unready
         client = self._running()
@@ -63,11 +82,6 @@ class KafkaProducer:
             client.tainted = True
             raise
         return Success()
-
-    def close(self) -> None:
-        if self._client is not None:
-            self._client.close()
-            self._client = None
 
     def _run(
         self,
@@ -92,6 +106,30 @@ class KafkaProducer:
         client.deliver()
         client.commit()
         reach("committed")
+
+    def _try_topics(self, outputs: Sequence[Output]) -> dict[int, str]:
+        """The broker refused a topic without naming it: each alone, in transactions that are never committed."""
+        failed: dict[int, str] = {}
+        for topic in dict.fromkeys(output.topic for output in outputs):
+            places = [place for place, output in enumerate(outputs) if output.topic == topic]
+            reason = self._try(outputs[places[0]])
+            if reason in reasons.PERMANENT:
+                failed.update(dict.fromkeys(places, reason))
+        return failed
+
+    def _try(self, output: Output) -> str | None:
+        if self._make_ready() is not None:
+            return None
+        client = self._running()
+        try:
+            client.begin()
+            client.produce([output])
+            client.deliver()
+            client.abort()
+        except StepFailed as failed:
+            outcome = _end(client, failed)
+            return outcome.cause if isinstance(outcome, Aborted) else None
+        return None
 
     def _make_ready(self) -> Outcome | None:
         """Replace a tainted client before it begins: the new epoch fences whatever is still under way."""

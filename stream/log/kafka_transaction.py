@@ -49,6 +49,7 @@ class Transactions:
         self.committing = False
         #: Place of the output -> reason; without attribution only the reasons count (place -1, -2, …).
         self.failed: dict[int, str] = {}
+        self._undelivered = 0
         self._clock = clock
         self._client = Producer(
             {**settings, "on_delivery": self._note_failure, "error_cb": log_event}, logger=_LOG
@@ -62,6 +63,7 @@ class Transactions:
 
     def begin(self) -> None:
         self.failed = {}
+        self._undelivered = 0
         self.committing = False
         self._call(self._client.begin_transaction)
 
@@ -101,15 +103,20 @@ class Transactions:
     def deliver(self) -> None:
         """Wait for the acknowledgements apart, so that a failure is known before the commit is asked for."""
         left = self._flushed()
-        if self.failed or left:
-            raise StepFailed(Verdict.ABORT, next(iter(self.failed.values()), "delivery_timed_out"))
+        if self._undelivered and not self.failed:
+            self.failed[-1] = self._why_purged()
+        if self.failed:
+            raise StepFailed(Verdict.ABORT, self._worst())
+        if left:
+            raise StepFailed(Verdict.ABORT, "delivery_timed_out")
 
     def commit(self) -> None:
         self.committing = True
         self._watched(self._client.commit_transaction, -1)
 
     def abort(self) -> None:
-        """Repeated while retriable."""
+        """Repeated while retriable. After a failed delivery the sequence has a hole that only a new epoch mends."""
+        self.tainted = self.tainted or self._undelivered > 0
         self._call(self._client.abort_transaction, -1)
 
     def close(self) -> None:
@@ -175,9 +182,24 @@ class Transactions:
             else:
                 return
 
+    def _why_purged(self) -> str:
+        """The client gave the transaction up and purged all: only the commit, which it refuses then, tells why."""
+        try:
+            self._client.commit_transaction(-1)
+        except KafkaException as raised:
+            return delivery_reason(raised.args[0])
+        raise StepFailed(Verdict.UNKNOWN, "undelivered")
+
+    def _worst(self) -> str:
+        """A reason that trying again cannot help, if there is one."""
+        return next(
+            (r for r in self.failed.values() if r in reasons.PERMANENT), next(iter(self.failed.values()))
+        )
+
     def _refused(self, place: int, raised: KafkaException) -> StepFailed:
         """`produce` raised: committing now would move the offset without the record."""
         reason = delivery_reason(raised.args[0])
+        self._undelivered += 1
         self.failed[place] = reason
         return StepFailed(Verdict.ABORT, reason)
 
@@ -190,7 +212,8 @@ class Transactions:
             self._keep(place, delivery_reason(error))
 
     def _keep(self, place: int, reason: str) -> None:
-        """Records purged by an abort did not fail themselves."""
+        """Records purged with the transaction did not fail themselves."""
+        self._undelivered += 1
         if not reason.startswith("purge"):
             self.failed[place] = reason
 

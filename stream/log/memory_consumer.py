@@ -125,6 +125,8 @@ class MemoryConsumer:
             raise LogError("the consumer is closed")
         if self._crash is not None:
             raise self._crash
+        if self._member.fenced:
+            raise LogFenced(f"another process is member {self._member.instance_id} of {self._name}")
         if self._listener is None:
             return
         try:
@@ -136,8 +138,6 @@ class MemoryConsumer:
 
     def _serve_rebalance(self, listener: AssignmentListener) -> None:
         member = self._member
-        if member.fenced:
-            raise LogFenced(f"another process is member {member.instance_id} of {self._name}")
         if member.id not in self._group.members:
             self._drop(list(self._cursor.positions), listener.lost)
             with self._broker.changed:
