@@ -18,16 +18,16 @@ def prompt_prefix(body: Body, bytes_max: int) -> bytes:
 
 
 def _chat(messages: list[Message], bytes_max: int) -> bytes:
-    pieces: list[str] = []
-    room = bytes_max
+    text = ""
     for message in messages:
         content = message.content
-        text = content if isinstance(content, str) else "\n".join(part["text"] for part in content or ())
-        pieces += (message.role, "\n", text[:room], "\n")
-        room -= len(text) + len(message.role) + 2
-        if room <= 0:
+        if not isinstance(content, str):
+            content = "\n".join(part["text"] for part in content or ())
+        # A character takes at least a byte: what is cut here would be cut below.
+        text += f"{message.role}\n{content[:bytes_max]}\n"
+        if len(text) >= bytes_max:
             break
-    return "".join(pieces).encode()[:bytes_max]
+    return text.encode()[:bytes_max]
 
 
 def _items(items: list[str | int] | list[int], bytes_max: int) -> bytes:

@@ -63,7 +63,7 @@ def session_key(
     if session is not None:
         digest = blake2b(b"%bs%b" % (scope, session.encode()), digest_size=8).digest()
         return SessionKey(session, None, _number_of(digest)[0])
-    return _prefix_key(scope + b"p", body, extend, rules)
+    return _prefix_key(scope, body, extend, rules)
 
 
 def explicit_session(control: Control, body: Body, record_key: bytes | None) -> str | None:
@@ -88,13 +88,14 @@ def session_of_record_key(key: bytes) -> str:
 
 def _prefix_key(scope: bytes, body: Body, extend: AbstractSet[int], rules: PrefixRules) -> SessionKey:
     """One block; one more while the prefix is shared by too many and another full block exists."""
-    text = prompt_prefix(body, rules.block_bytes * rules.blocks_max)
-    depth = 1
+    block = rules.block_bytes
+    text = prompt_prefix(body, block * rules.blocks_max)
+    depth = block
     while True:
-        digest = blake2b(scope + text[: depth * rules.block_bytes], digest_size=8).digest()
-        place: int = _number_of(digest)[0]
-        depth += 1
-        if place not in extend or len(text) < depth * rules.block_bytes:
+        digest = blake2b(b"%bp%b" % (scope, text[:depth]), digest_size=8).digest()
+        (place,) = _number_of(digest)
+        depth += block
+        if place not in extend or len(text) < depth:
             return SessionKey(None, digest.hex(), place)
 
 

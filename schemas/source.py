@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+#: 32 and 64 bits as digits, and a slash.
+PLACE_CHARS_MAX: Final = 10 + 19 + 1
 
 
 class Source(NamedTuple):
@@ -20,6 +23,12 @@ class Source(NamedTuple):
         """Read ``topic/partition/offset``; ValueError says what is wrong with it."""
         topic, _, place = text.partition("/")
         partition, _, offset = place.partition("/")
-        if not (topic and text.isascii() and partition.isdigit() and offset.isdigit() and len(place) <= 31):
-            raise ValueError(f"{text!r:.100} is not topic/partition/offset")
-        return cls(topic, int(partition), int(offset))
+        if (
+            topic
+            and partition.isdigit()
+            and offset.isdigit()
+            and len(place) <= PLACE_CHARS_MAX
+            and text.isascii()
+        ):
+            return cls(topic, int(partition), int(offset))
+        raise ValueError(f"{text!r:.100} is not topic/partition/offset")

@@ -13,7 +13,7 @@ from schemas.control import NO_CONTROL, Control, Errors, ReplyTo, read_control
 from schemas.errors import BadRecord, ForeignRecord
 from schemas.headers import Header, Headers
 from schemas.lane import LANES, Lane
-from schemas.own_headers import carried_of, check_version, optional_number, optional_text
+from schemas.own_headers import carried_of, check_version, number_of
 from schemas.source import Source
 from schemas.work import VERSION_HEADER
 
@@ -84,14 +84,14 @@ def parse_work(key: bytes | None, value: bytes | None, headers: Sequence[Header]
             value,
             Source.parse(_text(own[names.SOURCE])),
             int(_text(own[names.SOURCE_TIMESTAMP])),
-            optional_text(own, names.SESSION),
+            _text(own[names.SESSION]) if names.SESSION in own else None,
             _text(own[names.TENANT]),
             _LANE_OF[own[names.LANE]],
             _text(own[names.ENDPOINT]),
             _text(own[names.FORMAT]),
-            optional_number(own, names.REPLAY) or 0,
+            number_of(own, names.REPLAY) if names.REPLAY in own else 0,
             carried,
-            _control(carried),
+            _control(carried) if carried else NO_CONTROL,
         )
     except KeyError as error:
         raise ForeignRecord(f"not a work record: header or lane {error} is missing or unknown") from error
