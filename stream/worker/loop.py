@@ -51,12 +51,14 @@ class Loop:
         self._rules = parts.rules
         self._clock_s = parts.clock_s
         self._idle = False
+        #: The engine takes what waits as fast as we hand it over: let it, before more is read and partitions pause.
+        self._brisk = False
 
     def turn(self) -> None:
         """One round. Waits only if the last one found nothing to do."""
         steps = self._steps
         self._runner.check()
-        polled = steps.consumer.poll(steps.flow.records_max, self._wait())
+        polled = steps.consumer.poll(1 if self._brisk else steps.flow.records_max, self._wait())
         steps.intake.accept(polled)
         moved = self._work()
         committed = self._commit()
@@ -97,11 +99,15 @@ class Loop:
         steps = self._steps
         end_s = self._clock_s() + self._rules.turn_s
         moved = False
+        self._brisk = False
         while True:
             started = steps.hand_over.start()
             taken = self._take()
             moved = moved or bool(started or taken)
-            if not steps.share.waiting_count or self._clock_s() >= end_s:
+            if not steps.share.waiting_count:
+                return moved
+            if self._clock_s() >= end_s:
+                self._brisk = taken > 0
                 return moved
             if not started and not taken and not self._runner.wait(0.0005):
                 return moved
