@@ -191,6 +191,15 @@ def test_a_value_that_is_no_record_is_unreadable() -> None:
         Decoder(avro=[schema]).decode(schema.write("x"), schema.format)  # type: ignore[arg-type]
 
 
+def chain(length: int, width: int) -> str:
+    """Records that stand in a union, each with `width` fields of the one before it: shallow as text, deep as values."""
+    records = [{"type": "record", "name": "N0", "fields": [{"name": "a", "type": "int"}]}]
+    for place in range(1, length):
+        fields = [{"name": f"f{index}", "type": f"N{place - 1}"} for index in range(width)]
+        records.append({"type": "record", "name": f"N{place}", "fields": fields})
+    return json.dumps(records)
+
+
 RECURSIVE = {"type": "record", "name": "N", "fields": [{"name": "next", "type": ["null", "N"]}]}
 UNSAFE: dict[str, tuple[str, str]] = {
     "no JSON": ("{", "not an Avro schema"),
@@ -223,6 +232,8 @@ UNSAFE: dict[str, tuple[str, str]] = {
         '{"type": "array", "items": {"type": "fixed", "name": "A", "size": 0}}',
         "take no bytes",
     ),
+    "a chain of 100 names": (chain(100, 1), "deeper than 64 records"),
+    "a tree that doubles 40 times": (chain(40, 2), "more than 10000 types"),
     "10,000 levels": ('{"type": "array", "items": ' * 10_000 + '"int"' + "}" * 10_000, "deeper than 64"),
 }
 
