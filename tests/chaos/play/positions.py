@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable
+from typing import Final
 
-from confluent_kafka import ConsumerGroupTopicPartitions, IsolationLevel, TopicPartition
-from confluent_kafka.admin import AdminClient, OffsetSpec
+from confluent_kafka import Consumer, TopicPartition
 
 from stream.errors import MapUnreadable
 from stream.ledger.offset_map import decode
@@ -18,35 +17,55 @@ LOG_END_MAX: Final = 2**62
 
 
 class Positions:
-    """One admin client. What it raises while the broker is down is KafkaException."""
+    """What it raises while the broker is down is KafkaException.
+
+    Consumers that never join do the asking: librdkafka 2.16 ends the whole process on a failed assertion
+    (`rd_kafka_enq_once_del_source_return`) when the broker goes while its admin client waits for a coordinator.
+    """
 
     def __init__(self, bootstrap_servers: str) -> None:
-        self._admin = AdminClient({"bootstrap.servers": bootstrap_servers, "log_level": 0})
+        self._bootstrap_servers = bootstrap_servers
+        self._groups: dict[str, Consumer] = {}
+        self._stable = self._consumer("chaos-positions", "read_committed")
+        self._high = self._consumer("chaos-positions", "read_uncommitted")
 
-    def committed(self, group: str) -> dict[Place, tuple[int, str]]:
+    def committed(self, group: str, places: Iterable[Place]) -> dict[Place, tuple[int, str]]:
         """Plain (not stable) offsets with their metadata: what a fence would read."""
-        asked = self._admin.list_consumer_group_offsets(
-            [ConsumerGroupTopicPartitions(group)], request_timeout=TIMEOUT_S
-        )
-        found = asked[group].result(TIMEOUT_S).topic_partitions
+        if group not in self._groups:
+            self._groups[group] = self._consumer(group, "read_uncommitted")
+        asked = [TopicPartition(*place) for place in places]
+        found = self._groups[group].committed(asked, TIMEOUT_S) if asked else []
         return {(p.topic, p.partition): (p.offset, p.metadata or "") for p in found if p.offset >= 0}
 
     def partitions(self, topics: Iterable[str] | None = None) -> list[Place]:
         """All partitions of `topics` (default: of every topic, internal ones too)."""
-        every = self._admin.list_topics(timeout=TIMEOUT_S).topics
+        every = self._high.list_topics(timeout=TIMEOUT_S).topics
         names = every.keys() if topics is None else topics
         return [(name, number) for name in names if name in every for number in every[name].partitions]
 
     def ends(self, places: Iterable[Place]) -> dict[Place, Ends]:
-        wanted = list(places)
-        stable = self._list(wanted, IsolationLevel.READ_COMMITTED)
-        high = self._list(wanted, IsolationLevel.READ_UNCOMMITTED)
-        return {place: Ends(stable[place], high[place]) for place in wanted}
+        """The last stable offset first, so that a quiet partition shows equal ends."""
+        return {place: Ends(self._end(self._stable, place), self._end(self._high, place)) for place in places}
 
-    def _list(self, places: list[Place], isolation: IsolationLevel) -> Mapping[Place, int]:
-        request: dict[Any, Any] = {TopicPartition(*place): OffsetSpec.latest() for place in places}
-        asked = self._admin.list_offsets(request, isolation_level=isolation, request_timeout=TIMEOUT_S)
-        return {(p.topic, p.partition): done.result(TIMEOUT_S).offset for p, done in asked.items()}
+    def high(self, place: Place) -> int:
+        return self._end(self._high, place)
+
+    def _end(self, consumer: Consumer, place: Place) -> int:
+        answer = consumer.get_watermark_offsets(TopicPartition(*place), TIMEOUT_S)
+        if answer is None:
+            raise TimeoutError(f"no watermarks of {place} within {TIMEOUT_S} s")
+        _, end = answer
+        return int(end)
+
+    def _consumer(self, group: str, isolation: str) -> Consumer:
+        return Consumer(
+            {
+                "bootstrap.servers": self._bootstrap_servers,
+                "group.id": group,
+                "isolation.level": isolation,
+                "log_level": 0,
+            }
+        )
 
 
 def progress_of(offset: int, metadata: str) -> Progress:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-import psutil  # type: ignore[import-untyped]
+import psutil
 
 from stream.fault_points import VARIABLE
 from stream.processes import Child

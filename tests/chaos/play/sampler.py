@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from confluent_kafka import KafkaException
 
-from tests.chaos.check.evidence import Progress
+from tests.chaos.check.evidence import Place, Progress
 from tests.chaos.play.positions import Positions, progress_of
 from tests.chaos.proxy.server import Proxy
 
@@ -18,16 +18,17 @@ Key = tuple[str, str, int]
 
 
 class Sampler:
-    """A thread that reads the committed maps of `groups` several times a second."""
+    """A thread that reads the committed maps of `groups` (group -> its topics) several times a second."""
 
-    def __init__(self, positions: Positions, proxy: Proxy, groups: Iterable[str]) -> None:
+    def __init__(self, positions: Positions, proxy: Proxy, groups: Mapping[str, Sequence[str]]) -> None:
         self.samples: dict[Key, list[Progress]] = {}
         self.busy_rebalances = 0
         self.rebalances = 0
         self.failures: list[BaseException] = []
         self._positions = positions
         self._proxy = proxy
-        self._groups = tuple(groups)
+        self._groups = groups
+        self._places: dict[str, list[Place]] = {}
         self._generations: dict[str, int] = {}
         self._lock = threading.Lock()
         self._stop = threading.Event()
@@ -45,8 +46,8 @@ class Sampler:
         with self._lock:
             for group in self._groups:
                 try:
-                    found = self._positions.committed(group)
-                except KafkaException:
+                    found = self._positions.committed(group, self._places_of(group))
+                except (KafkaException, TimeoutError):
                     continue
                 for (topic, partition), (offset, metadata) in found.items():
                     self._keep((group, topic, partition), progress_of(offset, metadata))
@@ -55,6 +56,12 @@ class Sampler:
         """Partitions of `group` with work done above their offset, as last sampled: its next owner must skip it."""
         with self._lock:
             return sum(1 for key, kept in self.samples.items() if key[0] == group and kept[-1].done)
+
+    def _places_of(self, group: str) -> list[Place]:
+        """Looked up until all topics are there; partitions are never added in a run."""
+        if not self._places.get(group):
+            self._places[group] = self._positions.partitions(self._groups[group])
+        return self._places[group]
 
     def _keep(self, key: Key, progress: Progress) -> None:
         kept = self.samples.setdefault(key, [])
