@@ -1,0 +1,72 @@
+"""Dead letters as they lie on their topic, filtered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from schemas.dead_letter import DeadLetter, parse_dead_letter
+from schemas.errors import ForeignRecord
+from schemas.failure import ErrorClass
+from schemas.source import Source
+from stream.config.settings import Settings
+from stream.log.base import Log
+
+#: Without progress for so long a broker has gone.
+PATIENCE_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """Which dead letters; None: any."""
+
+    error_class: ErrorClass | None = None
+    tenant: str | None = None
+    #: ms since the epoch: those that died then or later.
+    since_ms: int | None = None
+    #: Position of the input record.
+    source: Source | None = None
+
+    def matches(self, found: Found) -> bool:
+        letter = found.letter
+        return (
+            (self.error_class is None or letter.failure.error_class == self.error_class)
+            and (self.tenant is None or letter.tenant == self.tenant)
+            and (self.since_ms is None or found.died_ms >= self.since_ms)
+            and (self.source is None or letter.source == self.source)
+        )
+
+
+class Found(NamedTuple):
+    """A dead letter and where it lies."""
+
+    partition: int
+    offset: int
+    #: ms since the epoch.
+    died_ms: int
+    letter: DeadLetter
+
+    @property
+    def place(self) -> str:
+        """`partition/offset`: the key of its replay marker."""
+        return f"{self.partition}/{self.offset}"
+
+
+def find_dead_letters(log: Log, settings: Settings, wanted: Wanted = Wanted()) -> Iterator[Found]:
+    """Everything on the topic that is wanted, up to its present end; LogTimeout, or NewerVersion.
+
+    Records that are none of ours are passed over: the topic is the operator's to look at.
+    """
+    reader = log.reader([settings.outputs.dead_letters])
+    try:
+        for record in reader.to_end(PATIENCE_S):
+            try:
+                letter = parse_dead_letter(record.key(), record.value(), record.headers())
+            except ForeignRecord:
+                continue
+            found = Found(record.partition(), record.offset(), record.timestamp()[1], letter)
+            if wanted.matches(found):
+                yield found
+    finally:
+        reader.close()

@@ -1,0 +1,56 @@
+"""What was replayed already: one record for each dead letter, written in the transaction of its replay."""
+
+from __future__ import annotations
+
+import msgspec
+
+from schemas.headers import FORMAT_VERSION, VERSION
+from stream.config.settings import Settings
+from stream.log.base import Log, Output
+from stream.replay.find import PATIENCE_S, Found
+
+
+class _Marker(msgspec.Struct):
+    """`source`: the input record. A dead-letter topic made anew has the same offsets, but not for the same source."""
+
+    source: str
+    #: Of the run that wrote it: the outcome of an unknown commit is read from it.
+    run: str
+
+
+def marker_of(found: Found, settings: Settings, run: str) -> Output:
+    """The record that says: replayed, by this run."""
+    value = _Marker(str(found.letter.source), run)
+    headers: list[tuple[str, bytes | None]] = [(VERSION, b"%d" % FORMAT_VERSION)]
+    return Output(settings.own_topic("replays"), found.place.encode(), msgspec.json.encode(value), headers, 0)
+
+
+class Markers:
+    """The markers on `headrace.replays`, read to their end."""
+
+    def __init__(self, log: Log, settings: Settings) -> None:
+        self._log = log
+        self._topic = settings.own_topic("replays")
+        self._of: dict[str, _Marker] = {}
+
+    def read(self) -> None:
+        """All of them anew: after the producer's start no earlier replay is under way any more."""
+        self._of.clear()
+        reader = self._log.reader([self._topic])
+        try:
+            for record in reader.to_end(PATIENCE_S):
+                key, value = record.key(), record.value()
+                if key is not None and value is not None:
+                    self._of[key.decode()] = msgspec.json.decode(value, type=_Marker)
+        finally:
+            reader.close()
+
+    def has(self, found: Found) -> bool:
+        """It was replayed before."""
+        marker = self._of.get(found.place)
+        return marker is not None and marker.source == str(found.letter.source)
+
+    def has_run(self, found: Found, run: str) -> bool:
+        """It was last replayed by this run."""
+        marker = self._of.get(found.place)
+        return marker is not None and marker.run == run
