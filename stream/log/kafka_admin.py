@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from confluent_kafka import (
-    ConsumerGroupTopicPartitions,
+    Consumer,
     IsolationLevel,
     KafkaError,
     KafkaException,
@@ -25,13 +25,16 @@ from stream.log.kafka_settings import Settings
 
 _LOG = logging.getLogger(__name__)
 _LOOK_AGAIN_S: Final = 0.05
+#: Plain offsets, not stable ones: nobody's open transaction is waited for.
+_PLAIN: Final = {"isolation.level": "read_uncommitted", "enable.auto.commit": False}
 
 
 class KafkaAdmin:
     """A `LogAdmin`."""
 
     def __init__(self, settings: Settings) -> None:
-        self._client = AdminClient({**settings, "error_cb": log_event}, logger=_LOG)
+        self._settings: Final = {**settings, "error_cb": log_event}
+        self._client = AdminClient(self._settings, logger=_LOG)
 
     def topics(self, timeout_s: float) -> Mapping[str, int]:
         found = ask("list topics", timeout_s, lambda left: self._client.list_topics(timeout=left))
@@ -84,13 +87,21 @@ class KafkaAdmin:
     def group_offsets(
         self, group: str, partitions: Sequence[Partition], timeout_s: float
     ) -> Mapping[Partition, Committed | None]:
+        """Asked by a consumer that never joins.
+
+        librdkafka 2.16.0 kills the process when its admin client asks while the coordinator loads or moves: the
+        answer's handler (rd_kafka_handle_OffsetFetch) wants a member's state, and an admin client has none.
+        """
         if not partitions:
             return {}
-        asked = ConsumerGroupTopicPartitions(group, [TopicPartition(*partition) for partition in partitions])
-        futures = self._client.list_consumer_group_offsets([asked], request_timeout=timeout_s)
-        found = answer(f"offsets of {group}", futures[group], timeout_s)
+        asked = [TopicPartition(*partition) for partition in partitions]
+        client = Consumer({**self._settings, "group.id": group, **_PLAIN}, logger=_LOG)
+        try:
+            found = ask(f"offsets of {group}", timeout_s, lambda left: client.committed(asked, left))
+        finally:
+            client.close()
         committed: dict[Partition, Committed | None] = dict.fromkeys(partitions)
-        for position in found.topic_partitions:
+        for position in found:
             if position.error is not None:
                 raise log_error(position.error, f"offset of {group} on {position.topic}/{position.partition}")
             if position.offset >= 0:
@@ -107,6 +118,19 @@ class KafkaAdmin:
         return self._offsets(partitions, OffsetSpec.latest(), IsolationLevel.READ_COMMITTED, timeout_s)
 
     def _offsets(
+        self, partitions: Sequence[Partition], spec: OffsetSpec, isolation: IsolationLevel, timeout_s: float
+    ) -> dict[Partition, int]:
+        """Asked again while a leader is being chosen: a topic that was just made, a broker that came back."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            try:
+                return self._offsets_now(partitions, spec, isolation, timeout_s)
+            except LogTimeout:
+                if time.monotonic() >= deadline:
+                    raise
+            time.sleep(_LOOK_AGAIN_S)
+
+    def _offsets_now(
         self, partitions: Sequence[Partition], spec: OffsetSpec, isolation: IsolationLevel, timeout_s: float
     ) -> dict[Partition, int]:
         if not partitions:

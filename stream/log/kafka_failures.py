@@ -115,6 +115,8 @@ def log_error(error: ErrorFlags, what: str) -> LogError:
         KafkaError._TIMED_OUT_QUEUE,
         KafkaError._TRANSPORT,
         KafkaError._WAIT_COORD,
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.LEADER_NOT_AVAILABLE,
     )
     if error.retriable() or error.code() in waits:
         return LogTimeout(message)

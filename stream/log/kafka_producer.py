@@ -21,16 +21,19 @@ from stream.log.base import (
 )
 from stream.log.kafka_failures import Verdict
 from stream.log.kafka_settings import Settings
-from stream.log.kafka_transaction import RETRY_S_MAX, Clock, StepFailed, Transactions
+from stream.log.kafka_transaction import RETRY_S_MAX, Clock, Connect, StepFailed, Transactions, connect
 from stream.log.limits import check_offsets
 
 
 class KafkaProducer:
     """A `LogProducer` over confluent-kafka."""
 
-    def __init__(self, settings: Settings, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self, settings: Settings, *, clock: Clock = time.monotonic, connect: Connect = connect
+    ) -> None:
         self._settings: Final = settings
         self._clock: Final = clock
+        self._connect: Final = connect
         self._client: Transactions | None = None
 
     def start(self, timeout_s: float) -> None:
@@ -144,7 +147,7 @@ class KafkaProducer:
 
     def _renew(self, timeout_s: float) -> None:
         self.close()
-        client = Transactions(self._settings, self._clock)
+        client = Transactions(self._settings, self._clock, self._connect)
         self._client = client
         client.tainted = True
         client.initialise(timeout_s)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
@@ -24,6 +24,13 @@ UNSEEN_RETRY_S: Final = 0.5
 _RETRY_PAUSE_S: Final = 0.05
 
 Clock = Callable[[], float]
+#: Makes a librdkafka producer of settings and callbacks.
+Connect = Callable[[Mapping[str, object]], Producer]
+
+
+def connect(settings: Mapping[str, object]) -> Producer:
+    """A real one."""
+    return Producer(settings, logger=_LOG)
 
 
 class StepFailed(Exception):
@@ -40,7 +47,7 @@ class StepFailed(Exception):
 class Transactions:
     """A client and what must be known about it before its next begin."""
 
-    def __init__(self, settings: Settings, clock: Clock) -> None:
+    def __init__(self, settings: Settings, clock: Clock, connect: Connect) -> None:
         #: Replace this client before the next begin: a stray EndTxn of ours may still be under way.
         self.tainted = False
         #: A call of ours timed out: being fenced may be our own doing.
@@ -51,9 +58,7 @@ class Transactions:
         self.failed: dict[int, str] = {}
         self._undelivered = 0
         self._clock = clock
-        self._client = Producer(
-            {**settings, "on_delivery": self._note_failure, "error_cb": log_event}, logger=_LOG
-        )
+        self._client = connect({**settings, "on_delivery": self._note_failure, "error_cb": log_event})
 
     def initialise(self, timeout_s: float) -> None:
         """End the predecessor's transaction and fence it."""
