@@ -17,6 +17,8 @@ class Flow:
         self._share = share
         self._consumer = consumer
         self._rules = rules
+        # An assignment may come inside the poll that it bounds: its partitions have that much room.
+        self._records_max = min(rules.poll_records_max, open_records_max)
         self._pause_room = max(1, min(rules.pause_room, open_records_max // 8))
         self._resume_room = max(self._pause_room, open_records_max // 2)
         #: Reads nothing at all any more.
@@ -26,7 +28,7 @@ class Flow:
     def records_max(self) -> int:
         """Records of the next poll that fit wherever they come from; 1 where nothing should come."""
         rooms = [book.room for place, book in self._share.ledgers.items() if place not in self._share.paused]
-        return max(1, min([self._rules.poll_records_max, *rooms]))
+        return max(1, min([self._records_max, *rooms]))
 
     @property
     def pressed(self) -> bool:

@@ -17,8 +17,10 @@ def answer_to(call: Call) -> Answer:
 class FakeRunner:
     """An `EngineSide`. With `auto`, calls end at once."""
 
-    def __init__(self, *, auto: bool = True) -> None:
+    def __init__(self, *, auto: bool = True, passes: Callable[[float], None] = lambda _seconds: None) -> None:
         self.auto = auto
+        #: Told how long somebody waited.
+        self._passes = passes
         #: Sources in the order in which they were started.
         self.started: list[Source] = []
         self.cancelled: list[str] = []
@@ -54,6 +56,7 @@ class FakeRunner:
         return taken
 
     def wait(self, timeout_s: float) -> bool:
+        self._passes(max(timeout_s, 0.001))
         return bool(self._ended)
 
     def cancel(self, ids: Sequence[str]) -> None:

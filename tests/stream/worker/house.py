@@ -7,14 +7,14 @@ import json
 from collections import Counter
 from typing import Any
 
-from schemas.control import NO_CONTROL, Control, read_control
+from schemas.control import NO_CONTROL, read_control
 from schemas.headers import Headers
-from schemas.lane import LANES, Lane
+from schemas.lane import Lane
 from schemas.source import Source
 from schemas.work import Routed, WorkHeaders
 from stream.config.settings import Limits, Settings
 from stream.ledger.offset_map import OffsetMap, decode
-from stream.log.base import OffsetCommit, Output, Partition, Record, Success, TopicDescription
+from stream.log.base import Committed, Output, Partition, Record, Success, TopicDescription
 from stream.log.memory import MemoryLog
 from stream.topics import ensure_topics
 from stream.worker.build import Sockets, build_worker, open_sockets
@@ -36,6 +36,9 @@ class Clock:
 
     def __call__(self) -> float:
         return self.now_s
+
+    def passes(self, seconds: float) -> None:
+        self.now_s += seconds
 
     def now_ms(self) -> int:
         return int(self.now_s * 1000)
@@ -129,7 +132,7 @@ class House:
     def worker(self, slot: int = 0, *, auto: bool = True, rules: Rules = FAST, **parts: Any) -> Worker:
         made = Parts(
             log=self.log,
-            runner=FakeRunner(auto=auto),
+            runner=FakeRunner(auto=auto, passes=self.clock.passes),
             clock_s=self.clock,
             now_ms=self.clock.now_ms,
             rules=rules,
@@ -165,23 +168,8 @@ class House:
 
     def commit_offset(self, offset: int, metadata: str, lane: Lane = Lane.BATCH, partition: int = 0) -> None:
         """As an operator, or another program, may have left it."""
-        consumer = self.log.consumer("headrace.worker.sim", "operator")
-        consumer.subscribe([self.work_topic(lane)], _Anything())
-        consumer.poll(1, 0)
-        producer = self.log.producer("operator")
-        producer.start(1)
-        at = OffsetCommit(self.work_topic(lane), partition, offset, metadata)
-        assert producer.publish([], [at], consumer.group()) == Success()
-        consumer.close()
-        self.log._broker.group("headrace.worker.sim").leave(consumer._member)
-
-
-class _Anything:
-    def assigned(self, partitions: Any) -> dict[Partition, int]:
-        return dict.fromkeys(partitions, 0)
-
-    def revoked(self, partitions: Any) -> None: ...
-    def lost(self, partitions: Any) -> None: ...
+        place = Partition(self.work_topic(lane), partition)
+        self.log._broker.group("headrace.worker.sim").committed[place] = Committed(offset, metadata)
 
 
 def request_line(custom_id: str) -> bytes:
@@ -199,7 +187,3 @@ def header(record: Record, name: str) -> str:
     found = dict(record.headers() or [])[name]
     assert found is not None
     return found.decode()
-
-
-def all_lanes() -> tuple[Lane, ...]:
-    return LANES

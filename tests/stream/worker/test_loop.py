@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from schemas.failure import ErrorClass, Failure, Stage
 from schemas.lane import Lane
+from stream.log.base import Output
 from tests.stream.worker.house import House, header
 
 
@@ -94,8 +96,6 @@ def test_the_highest_lane_starts_first_and_slots_bound_what_runs() -> None:
 
 
 def test_a_failed_call_becomes_a_dead_letter_with_its_original() -> None:
-    from schemas.failure import ErrorClass, Failure, Stage
-
     house = House()
     source = house.put(1, key=b"\xff\x00", headers=[("mine", b"1"), ("headrace-lane", b"batch")])[0]
     worker = house.worker(auto=False).turn(3)
@@ -110,8 +110,6 @@ def test_a_failed_call_becomes_a_dead_letter_with_its_original() -> None:
 
 
 def test_errors_as_results_go_to_the_results() -> None:
-    from schemas.failure import ErrorClass, Failure, Stage
-
     house = House()
     source = house.put(1, headers=[("headrace-errors", b"result")])[0]
     worker = house.worker(auto=False).turn(3)
@@ -133,8 +131,6 @@ def test_a_record_that_cannot_be_decoded_costs_one_dead_letter() -> None:
 
 
 def test_a_foreign_record_on_a_work_topic_costs_one_dead_letter() -> None:
-    from stream.log.base import Output
-
     house = House()
     house.log.plain_producer().send(Output(house.work_topic(Lane.BATCH), b"k", b"v", [], 0))
     good = house.put(1)
