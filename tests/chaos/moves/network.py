@@ -28,12 +28,17 @@ def sever(stage: Stage) -> None:
     stage.bitten["severed"] += 1
 
 
-def partition(stage: Stage) -> None:
-    """Nobody reaches the broker for a while, sometimes longer than the session timeout."""
+def partition(stage: Stage, seconds: float) -> None:
+    """Nobody reaches the broker for a while."""
     stage.cluster.proxy.shut()
-    stage.play_for(stage.rng.choice([1.0, 3.0, 8.0]))
+    stage.play_for(seconds)
     stage.cluster.proxy.reopen()
     stage.bitten["network_partition"] += 1
+
+
+def partition_at_random(stage: Stage) -> None:
+    """Sometimes longer than the session timeout."""
+    partition(stage, stage.rng.choice([1.0, 3.0, 8.0]))
 
 
 def slow(stage: Stage) -> None:

@@ -9,7 +9,7 @@ from tests.chaos.play.role import Role
 from tests.chaos.play.stage import Stage
 
 DUEL_TIMEOUT_S: Final = 40.0
-LEAVE_TIMEOUT_S: Final = 45.0
+LEAVE_TIMEOUT_S: Final = 60.0
 #: Exit code of a role whose slot another process took.
 FENCED: Final = 4
 #: A role reaches its point within this, or has no work.
@@ -83,11 +83,8 @@ def freeze_in_transaction(stage: Stage) -> None:
         freeze_at_point(stage, role, point, stage.rng.choice([6.0, 18.0]))
 
 
-def duel(stage: Stage) -> None:
+def duel(stage: Stage, role: Role) -> None:
     """The same slot twice: one of them is fenced and ends for good, the other goes on. No ping-pong."""
-    role = any_role(stage)
-    if role is None:
-        return
     code = role.duel(DUEL_TIMEOUT_S)
     if code == FENCED:
         stage.bitten["twin_fenced"] += 1
@@ -97,20 +94,28 @@ def duel(stage: Stage) -> None:
         )
 
 
-def leave_and_return(stage: Stage) -> None:
-    """A clean stop with work in flight, then the same slot again: a static restart, or a move if it takes long."""
+def duel_at_random(stage: Stage) -> None:
     role = any_role(stage)
-    if role is None:
-        return
+    if role is not None:
+        duel(stage, role)
+
+
+def leave_and_return(stage: Stage, role: Role, seconds: float) -> None:
+    """A clean stop with work in flight, then the same slot again: a static restart, or after a move."""
     role.ask_to_stop()
     if role.wait(LEAVE_TIMEOUT_S):
         stage.bitten["clean_restart"] += 1
         if role.endings[-1] != 0:
             stage.surprises.append(f"{role.name} answered SIGTERM with exit code {role.endings[-1]}")
-    if stage.rng.random() < 0.5:
-        stage.idle(role, stage.installation.shape.session_timeout_ms / 1000 + 2)
-    else:
-        role.start()
+        stage.idle(role, seconds)
+
+
+def leave_at_random(stage: Stage) -> None:
+    """Half of them for longer than the session timeout."""
+    role = any_role(stage)
+    if role is not None:
+        session_s = stage.installation.shape.session_timeout_ms / 1000
+        leave_and_return(stage, role, stage.rng.choice([0.0, session_s + 2]))
 
 
 def join(stage: Stage) -> None:

@@ -18,6 +18,8 @@ from stream.fault_points import VARIABLE
 from stream.processes import Child
 
 POLL_S: Final = 0.05
+#: A SIGKILL that came neither from us nor from a fault point: a poisonous record's.
+ITSELF: Final = "itself"
 
 
 class Role:
@@ -32,7 +34,7 @@ class Role:
         self.endings: list[int] = []
         #: Fault points (as in HEADRACE_FAULT_POINTS) of the processes to come, one for each.
         self.fault_points: deque[str] = deque()
-        #: Fault points at which a process of this slot has ended, without our signal.
+        #: Fault points at which a process of this slot has ended by itself; ITSELF where it had none.
         self.ended_at: list[str] = []
         self._faults = ""
         self._signalled = False
@@ -75,8 +77,8 @@ class Role:
         if code is None:
             return True
         self.endings.append(code)
-        if self._faults and code == -signal.SIGKILL and not self._signalled:
-            self.ended_at.append(self._faults)
+        if code == -signal.SIGKILL and not self._signalled:
+            self.ended_at.append(self._faults or ITSELF)
         self._child = None
         return False
 

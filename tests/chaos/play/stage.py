@@ -109,7 +109,7 @@ class Stage:
                 continue
             if role.endings[-1] != SIGKILL:
                 self.surprises.append(f"{role.name} ended with {role.endings[-1]}")
-            self._count_skip_lists(role)
+            self.note_heir(role)
             role.start()
 
     def idle(self, role: Role, seconds: float) -> None:
@@ -138,6 +138,11 @@ class Stage:
             self.revive()
             time.sleep(POLL_S)
         return self.bites[what] >= count
+
+    @property
+    def outputs_seen(self) -> int:
+        """Results and dead letters that the concurrent reader has."""
+        return 0 if self.reader is None else self.reader.count
 
     @property
     def bites(self) -> Counter[str]:
@@ -193,7 +198,8 @@ class Stage:
             return False
         return True
 
-    def _count_skip_lists(self, role: Role) -> None:
+    def note_heir(self, role: Role) -> None:
+        """Whether the next owner of what `role` has left finds a skip list."""
         self.sampler.sample()
         group = role.transactional_id.rpartition(".")[0]
         self.skipping_restarts += bool(self.sampler.skip_lists(group))

@@ -1,0 +1,39 @@
+"""Calls longer than every timeout: what overtakes them is published at once, and only they run again."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.chaos.check.bites import ALWAYS
+from tests.chaos.moves.unrest import stir
+from tests.chaos.play.cluster import Cluster
+from tests.chaos.play.judge import judge
+from tests.chaos.play.scenario import prepared
+from tests.chaos.play.scene import MIX, SHAPE
+
+pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
+
+LONG_S = 60.0
+OVERTAKEN_TIMEOUT_S = 40.0
+
+
+def test_a_minute_long_call_holds_nobody_up_and_survives_a_kill(cluster: Cluster, tmp_path: Path) -> None:
+    quick = replace(MIX, session_share=0.0)
+    with prepared(cluster, tmp_path, Random(11), SHAPE) as stage:
+        stage.send(replace(quick, long_records=4, long_s=LONG_S), 200)
+        deadline = time.monotonic() + OVERTAKEN_TIMEOUT_S
+        while stage.outputs_seen < 196 and time.monotonic() < deadline:
+            stage.play_for(0.5)
+        assert stage.outputs_seen == 196, "the quick ones wait for the long ones"
+        for role in list(stage.roles.values()):
+            stage.kill(role)
+        stage.revive()
+        stir(stage, MIX, stage.roles["worker-sim-01"])
+        stage.send_markers(MIX)
+        judgement = judge(stage, drain_s=LONG_S + 90, required=(*ALWAYS, "kill"))
+    assert judgement.violations == [], judgement.summary()

@@ -1,0 +1,85 @@
+"""The suite can fail: each worker that breaks a rule of exactly-once turns the checker red, for the reason named here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.chaos.check.evidence import Violation
+from tests.chaos.inputs.mix import Mix
+from tests.chaos.moves.network import end_txn
+from tests.chaos.moves.processes import freeze_at_point
+from tests.chaos.play.cluster import Cluster
+from tests.chaos.play.installation import Shape
+from tests.chaos.play.judge import judge
+from tests.chaos.play.scenario import prepared
+from tests.chaos.play.stage import Stage
+from tests.chaos.proxy.faults import Action
+
+pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(240)]
+
+MIX = Mix(partitions=2, bad_share=0.0, session_share=0.2, sleep_mean_s=0.4)
+SHAPE = Shape(input_partitions=2, work_partitions=4, workers=2, session_timeout_ms=3_000)
+#: Past the session timeout, below the transaction timeout of 15 s.
+ZOMBIE_S = 7.0
+
+
+def kill_with_work_done_above_the_base(stage: Stage) -> None:
+    """Long records hold the base while others finish above it; then the workers die and come back."""
+    stage.send(Mix(partitions=2, bad_share=0.0, long_records=6, long_s=5.0), 60)
+    stage.play_for(3.0)
+    for role in list(stage.roles.values()):
+        if role.name.startswith("worker"):
+            end_txn(stage, role, Action.KILL_AFTER)
+    stage.wait_for(Action.KILL_AFTER, 2, timeout_s=20)
+
+
+def freeze(point: str) -> Callable[[Stage], None]:
+    """A worker stalls inside a transaction, its partitions move and are worked on, then it goes on."""
+
+    def play(stage: Stage) -> None:
+        stage.send(MIX, 80)
+        freeze_at_point(stage, stage.roles["worker-sim-00"], point, ZOMBIE_S)
+
+    return play
+
+
+def run(cluster: Cluster, folder: Path, how: str, play: Callable[[Stage], None]) -> list[Violation]:
+    module = ("tests.chaos.broken.worker", how) if how else ("stream", "worker")
+    with prepared(cluster, folder, Random(7), SHAPE, worker_module=module) as stage:
+        play(stage)
+        judgement = judge(stage, drain_s=40, required=())
+    return judgement.violations
+
+
+def outputs_of_some_input(found: list[Violation]) -> set[str]:
+    """What I1 says of inputs without exactly one output: `0 outputs: none`, `2 outputs: result …`."""
+    return {violation.what.split(" has ")[1][:9] for violation in found if violation.invariant == "I1"}
+
+
+@pytest.mark.parametrize(
+    ("how", "play", "reason"),
+    [
+        ("drop_map", kill_with_work_done_above_the_base, "2 outputs"),
+        ("commit_highest", kill_with_work_done_above_the_base, "0 outputs"),
+        ("unfenced", freeze("offsets_sent"), "2 outputs"),
+        ("ignore_generation", freeze("begun"), "2 outputs"),
+    ],
+)
+def test_a_broken_rule_turns_the_checker_red(
+    cluster: Cluster, tmp_path: Path, how: str, play: Callable[[Stage], None], reason: str
+) -> None:
+    found = run(cluster, tmp_path, how, play)
+    assert reason in outputs_of_some_input(found), found[:10]
+
+
+@pytest.mark.parametrize(
+    "play", [kill_with_work_done_above_the_base, freeze("offsets_sent"), freeze("begun")]
+)
+def test_the_same_play_leaves_the_real_worker_green(
+    cluster: Cluster, tmp_path: Path, play: Callable[[Stage], None]
+) -> None:
+    assert run(cluster, tmp_path, "", play) == []
