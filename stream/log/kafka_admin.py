@@ -129,6 +129,8 @@ class KafkaAdmin:
                 if time.monotonic() >= deadline:
                     raise
             time.sleep(_LOOK_AGAIN_S)
+            # The client goes on asking the leader it knows.
+            self.topics(timeout_s)
 
     def _offsets_now(
         self, partitions: Sequence[Partition], spec: OffsetSpec, isolation: IsolationLevel, timeout_s: float
