@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
+from cache.errors import CacheError
 from schemas.errors import SchemasError
 from stream.cli.parser import parse
 from stream.errors import StreamError
@@ -25,7 +26,7 @@ def run_command(arguments: Sequence[str]) -> int:
         return command(parsed)
     except StreamError as error:
         return tell(error, error.exit_code)
-    except (SchemasError, WorkersError) as error:
+    except (SchemasError, CacheError, WorkersError) as error:
         return tell(error, EXIT_FAILED)
     except BrokenPipeError:
         return reader_left()

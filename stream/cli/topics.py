@@ -9,12 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from rich.console import Console
-from rich.table import Table
-
 from stream.cli.installation import Installation, find_installation
 from stream.cli.options import installation_options, json_option
 from stream.cli.parser import Commands
+from stream.cli.tables import print_table, table
 from stream.errors import LogError
 from stream.topics import Right, TopicPlan, needed_rights, planned_topics
 
@@ -70,17 +68,14 @@ def _as_json(
 
 
 def _show(plans: Sequence[TopicPlan], rights: Sequence[Right], existing: Mapping[str, int] | None) -> None:
-    console = Console(soft_wrap=True)
-    topics = Table("topic", "partitions", "there are", "settings", title="Topics", title_justify="left")
+    topics = table("Topics", "topic", "partitions", "there are", "settings")
     for plan in plans:
         there = "?" if existing is None else str(existing.get(plan.name, "-"))
         settings = ", ".join(f"{name}={value}" for name, value in sorted(plan.settings.items()))
         topics.add_row(plan.name, str(plan.partitions), there, settings)
-    console.print(topics)
-    needed = Table(
-        "role", "resource", "name", "operations", title="Rights (ACLs) by role", title_justify="left"
-    )
+    print_table(topics)
+    needed = table("Rights (ACLs) by role", "role", "resource", "name", "operations")
     for right in rights:
-        name = right.name if right.pattern == "literal" else f"{right.name}…  (prefixed)"
+        name = right.name if right.pattern == "literal" else f"{right.name} (prefixed)"
         needed.add_row(right.role, right.resource, name, ", ".join(right.operations))
-    console.print(needed)
+    print_table(needed)

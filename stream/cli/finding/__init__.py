@@ -1,0 +1,1 @@
+"""Finding one record on its way: by its input position or its custom_id."""

@@ -1,0 +1,73 @@
+"""From what is wanted to where it is: outputs first, then inputs, then work topics, then outputs once more."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from contextlib import closing
+from itertools import islice
+from typing import Final
+
+from schemas.source import Source
+from stream.cli.finding.hit import Hit, State
+from stream.cli.finding.outputs import output_topics, outputs
+from stream.cli.finding.scan import Deadline
+from stream.cli.finding.started import Journals
+from stream.cli.finding.underway import Underway
+from stream.cli.finding.wanted import Wanted, WantedId, WantedSource, WantedSources
+from stream.config.settings import Settings
+from stream.log.base import Log, LogReader
+
+#: One custom_id may stand on very many records; so many are told.
+HITS_MAX: Final = 100
+ASK_S: Final = 10.0
+
+
+class Search:
+    """One search; `deadline` bounds all of it."""
+
+    def __init__(self, log: Log, settings: Settings, journals: Journals, deadline: Deadline) -> None:
+        self._log = log
+        self._settings = settings
+        self._journals = journals
+        self._deadline = deadline
+        self._topics = log.admin().topics(ASK_S)
+        self._underway = Underway(log, settings, self._topics, deadline)
+
+    def run(self, words: str) -> Iterator[Hit]:
+        """At most HITS_MAX hits. WaitedTooLong when the time is up, after those that were found by then."""
+        wanted = self._wanted(words)
+        with closing(self._log.reader(output_topics(self._settings, self._topics))) as reader:
+            finished: set[Source] = set()
+            for hit in outputs(reader, self._settings, wanted, self._deadline):
+                if hit.source not in finished and len(finished) < HITS_MAX:
+                    finished.add(hit.source)
+                    yield hit
+            if wanted.single is None or not finished:
+                yield from self._unfinished(wanted, finished, reader)
+
+    def _wanted(self, words: str) -> Wanted:
+        """A position of a topic that exists, else a custom_id: those may have slashes too."""
+        try:
+            source = Source.parse(words)
+        except ValueError:
+            return WantedId(words)
+        known = source.offset >= 0 and 0 <= source.partition < self._topics.get(source.topic, 0)
+        return WantedSource(source) if known else WantedId(words)
+
+    def _unfinished(self, wanted: Wanted, finished: set[Source], reader: LogReader) -> Iterator[Hit]:
+        """Those that had no output when `reader` came to its end."""
+        new = (source for source in self._underway.inputs(wanted) if source not in finished)
+        left = dict.fromkeys(islice(new, HITS_MAX - len(finished)))
+        for look in (self._underway.waiting, self._released):
+            for hit in list(look(left)):
+                left.pop(hit.source, None)
+                yield hit
+        for hit in outputs(reader, self._settings, WantedSources(left), self._deadline):
+            # Its output came while we looked.
+            left.pop(hit.source, None)
+            yield hit
+        for source in left:
+            yield Hit(source, State.ANSWERED, None, "its output is no longer on its topic")
+
+    def _released(self, sources: Collection[Source]) -> Iterator[Hit]:
+        return self._underway.released(sources, self._journals)

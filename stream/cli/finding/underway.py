@@ -1,0 +1,83 @@
+"""Records without an output yet: on their input topic, or on a work topic."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+
+from schemas.lane import LANES
+from schemas.source import Source
+from stream.cli.finding.hit import Hit, State
+from stream.cli.finding.scan import Deadline, scan_topics
+from stream.cli.finding.started import Journals
+from stream.cli.finding.wanted import Wanted, WantedSources, position
+from stream.cli.standing import Standing, partitions_of, standings
+from stream.config.patterns import TopicPattern
+from stream.config.settings import Settings
+from stream.log.base import Log, Partition
+
+
+class Underway:
+    """Looks at inputs and work topics, with what their groups have committed."""
+
+    def __init__(self, log: Log, settings: Settings, topics: Mapping[str, int], deadline: Deadline) -> None:
+        self._log = log
+        self._settings = settings
+        self._topics = topics
+        self._deadline = deadline
+
+    def inputs(self, wanted: Wanted) -> Iterator[Source]:
+        """Positions of input records that are wanted."""
+        for record in scan_topics(self._log, self._begin(wanted), self._deadline):
+            if wanted.on_input(record):
+                yield position(record)
+            if wanted.single is not None:
+                # The first record at or after the position has come: it is there, or nobody can see it.
+                return
+
+    def waiting(self, sources: Collection[Source]) -> Iterator[Hit]:
+        """A hit for each that the dispatcher has not routed."""
+        places = list({Partition(source.topic, source.partition) for source in sources})
+        found = standings(self._log.admin(), self._settings.dispatcher_group, places)
+        for source in sources:
+            standing = found[Partition(source.topic, source.partition)]
+            if not standing.done(source.offset):
+                yield Hit(source, State.WAITING, source, _before(standing, source.offset))
+
+    def released(self, sources: Collection[Source], journals: Journals) -> Iterator[Hit]:
+        """A hit for each whose output no worker has committed."""
+        wanted = WantedSources(sources)
+        groups = self._work_standings()
+        begin = {place: standing.base for place, standing in groups.items() if standing.base < standing.end}
+        for record in scan_topics(self._log, begin, self._deadline):
+            source = wanted.later(record)
+            standing = groups[Partition(record.topic(), record.partition())]
+            if source is not None and not standing.done(record.offset()):
+                yield _at_work(source, position(record), standing, journals)
+
+    def _begin(self, wanted: Wanted) -> list[str] | dict[Partition, int]:
+        if wanted.single is not None:
+            topic, partition, offset = wanted.single
+            return {Partition(topic, partition): offset}
+        patterns = [TopicPattern(binding.pattern) for binding in self._settings.inputs]
+        return [topic for topic in self._topics if any(pattern.matches(topic) for pattern in patterns)]
+
+    def _work_standings(self) -> dict[Partition, Standing]:
+        found: dict[Partition, Standing] = {}
+        for endpoint in self._settings.endpoints:
+            names = [self._settings.work_topic(endpoint, lane) for lane in LANES]
+            places = partitions_of(self._topics, names)
+            found.update(standings(self._log.admin(), self._settings.worker_group(endpoint), places))
+        return found
+
+
+def _at_work(source: Source, where: Source, standing: Standing, journals: Journals) -> Hit:
+    worker = journals.started_by(source)
+    if worker is not None:
+        return Hit(source, State.RUNNING, where, f"by {worker}")
+    return Hit(source, State.RELEASED, where, _before(standing, where.offset))
+
+
+def _before(standing: Standing, offset: int) -> str:
+    if standing.distrust is not None:
+        return f"its partition is set aside: {standing.distrust}"
+    return f"{standing.open_before(offset)} records before it in its partition"

@@ -1,0 +1,1 @@
+"""What `headrace status` tells: processes, lanes, lag, running, rate and time left."""

@@ -1,0 +1,83 @@
+"""Lag and pace of each lane, from two looks at what the workers have committed."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
+
+from schemas.lane import LANES, Lane
+from stream.cli.overview.pace import Pace
+from stream.cli.standing import Standing, partitions_of, standings
+from stream.config.patterns import TopicPattern
+from stream.config.settings import Settings
+from stream.log.base import LogAdmin
+
+
+class Key(NamedTuple):
+    """A lane of an endpoint."""
+
+    endpoint: str
+    lane: Lane
+
+
+class LaneWork(NamedTuple):
+    """What is left of a lane, and how fast it goes."""
+
+    lag: int
+    pace: Pace
+
+
+class _Look(NamedTuple):
+    at_s: float
+    lag: Mapping[Key, int]
+    #: Offsets done since the beginning of the log.
+    done: Mapping[Key, int]
+
+
+def lane_works(
+    admin: LogAdmin,
+    settings: Settings,
+    topics: Mapping[str, int],
+    interval_s: float,
+    *,
+    clock_s: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Mapping[Key, LaneWork]:
+    """Look twice, `interval_s` apart; once where nothing is left to do."""
+    first = _look(admin, settings, topics, clock_s)
+    if not any(first.lag.values()):
+        return {key: LaneWork(0, Pace(0, 0)) for key in first.lag}
+    sleep(interval_s)
+    second = _look(admin, settings, topics, clock_s)
+    seconds = second.at_s - first.at_s
+    return {
+        key: LaneWork(lag, Pace(max(0, second.done[key] - first.done[key]), seconds))
+        for key, lag in second.lag.items()
+    }
+
+
+def unrouted(admin: LogAdmin, settings: Settings, topics: Mapping[str, int]) -> int:
+    """Input records that no dispatcher has taken over yet: they are in no lane."""
+    inputs = [TopicPattern(binding.pattern) for binding in settings.inputs]
+    names = [topic for topic in topics if any(pattern.matches(topic) for pattern in inputs)]
+    found = standings(admin, settings.dispatcher_group, partitions_of(topics, names))
+    return sum(standing.lag for standing in found.values())
+
+
+def _look(
+    admin: LogAdmin, settings: Settings, topics: Mapping[str, int], clock_s: Callable[[], float]
+) -> _Look:
+    lag: dict[Key, int] = {}
+    done: dict[Key, int] = {}
+    for endpoint in settings.endpoints:
+        for lane in LANES:
+            places = partitions_of(topics, [settings.work_topic(endpoint, lane)])
+            found = standings(admin, settings.worker_group(endpoint), places).values()
+            lag[Key(endpoint, lane)] = sum(standing.lag for standing in found)
+            done[Key(endpoint, lane)] = sum(_done(standing) for standing in found)
+    return _Look(clock_s(), lag, done)
+
+
+def _done(standing: Standing) -> int:
+    return standing.end - standing.lag

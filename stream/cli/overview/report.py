@@ -1,0 +1,76 @@
+"""Everything that `headrace status` tells, as contract.md 5 fixes it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.metadata import version
+from typing import Any, Final
+
+import psutil
+
+from schemas.lane import LANES
+from stream.cli.installation import Installation
+from stream.cli.overview.dead_letters import count_dead_letters
+from stream.cli.overview.lanes import Key, LaneWork, lane_works, unrouted
+from stream.cli.overview.map_versions import map_versions
+from stream.cli.overview.running import running_now
+from stream.cli.standing import ASK_S
+
+#: A process of runtime.json is the one that was meant when its start differs by less, in seconds.
+START_DIFFERS_S_MAX: Final = 2.0
+
+Report = dict[str, Any]
+
+
+def status_report(found: Installation, interval_s: float) -> Report:
+    """Takes `interval_s` where there is work to do. LogTimeout when the broker does not answer."""
+    log, settings = found.log("status"), found.settings
+    topics = log.admin().topics(ASK_S)
+    works = lane_works(log.admin(), settings, topics, interval_s)
+    running = running_now(found.runtime)
+    versions = map_versions(log, settings, topics)
+    return {
+        "brokers": found.bootstrap_servers.split(","),
+        "processes": processes(found.runtime),
+        "endpoints": {name: _endpoint(name, works, running, versions[name]) for name in settings.endpoints},
+        "dead_letters": count_dead_letters(log, settings, topics),
+        "version": version("headrace"),
+    }
+
+
+def unrouted_records(found: Installation) -> int:
+    """Input records that are in no lane yet."""
+    admin = found.log("status").admin()
+    return unrouted(admin, found.settings, admin.topics(ASK_S))
+
+
+def processes(runtime: Mapping[str, Any]) -> list[Report]:
+    """As runtime.json has them; `alive` says whether that very process is there (a killed supervisor leaves its file)."""
+    return [{**entry, "alive": _alive(entry)} for entry in runtime.get("processes", ())]
+
+
+def _alive(entry: Mapping[str, Any]) -> bool:
+    try:
+        started = psutil.Process(entry["pid"]).create_time()
+    except psutil.Error:
+        return False
+    return bool(abs(started - entry["started"]) < START_DIFFERS_S_MAX)
+
+
+def _endpoint(
+    name: str, works: Mapping[Key, LaneWork], running: Mapping[Key, int], map_version: int
+) -> Report:
+    lanes = {str(lane): _lane(works[Key(name, lane)], running.get(Key(name, lane), 0)) for lane in LANES}
+    return {"lanes": lanes, "map_version": map_version, "cache": {}}
+
+
+def _lane(work: LaneWork, running: int) -> Report:
+    eta_s = work.pace.eta_s(work.lag)
+    return {
+        "lag": work.lag,
+        "running": running,
+        # Nothing parks before there are quotas.
+        "parked": 0,
+        "rate_per_s": round(work.pace.rate_per_s, 3),
+        "eta_s": None if eta_s is None else [round(eta_s[0], 1), round(eta_s[1], 1)],
+    }

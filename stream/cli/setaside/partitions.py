@@ -1,0 +1,43 @@
+"""Partitions whose committed map cannot be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from schemas.lane import LANES
+from stream.cli.standing import Standing, partitions_of, standings
+from stream.config.patterns import TopicPattern
+from stream.config.settings import Settings
+from stream.errors import UsageError
+from stream.log.base import LogAdmin, Partition
+
+ASK_S = 10.0
+
+
+def distrusted(admin: LogAdmin, settings: Settings) -> Iterator[Standing]:
+    """Over all groups of the installation."""
+    topics = admin.topics(ASK_S)
+    for group, names in _topics_of_groups(settings, list(topics)):
+        found = standings(admin, group, partitions_of(topics, names))
+        yield from (standing for standing in found.values() if standing.distrust is not None)
+
+
+def distrusted_one(admin: LogAdmin, settings: Settings, wanted: Partition) -> Standing:
+    """This partition's standing; UsageError when no group reads it, or its map is sound."""
+    topics = admin.topics(ASK_S)
+    if not 0 <= wanted.partition < topics.get(wanted.topic, 0):
+        raise UsageError(f"no partition {wanted.topic}/{wanted.partition}")
+    for group, names in _topics_of_groups(settings, list(topics)):
+        if wanted.topic in names:
+            standing = standings(admin, group, [wanted])[wanted]
+            if standing.distrust is None:
+                raise UsageError(f"{wanted.topic}/{wanted.partition} is not set aside: its map is sound")
+            return standing
+    raise UsageError(f"{wanted.topic} is neither an input nor a work topic of this installation")
+
+
+def _topics_of_groups(settings: Settings, topics: list[str]) -> Iterator[tuple[str, list[str]]]:
+    inputs = [TopicPattern(binding.pattern) for binding in settings.inputs]
+    yield settings.dispatcher_group, [topic for topic in topics if any(one.matches(topic) for one in inputs)]
+    for endpoint in settings.endpoints:
+        yield settings.worker_group(endpoint), [settings.work_topic(endpoint, lane) for lane in LANES]

@@ -1,0 +1,60 @@
+"""Reply topics that refused answers: told from the dead letters, for each process keeps its own list in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from schemas import headers as names
+from schemas.control import read_control
+from schemas.dead_letter import parse_dead_letter
+from schemas.errors import SchemasError
+from schemas.failure import ErrorClass
+from stream.cli.finding.scan import Deadline, scan_topics
+from stream.config.settings import Settings
+from stream.log.base import Log, Record
+
+_UNWRITABLE = ErrorClass.UNWRITABLE.encode()
+
+
+@dataclass(slots=True)
+class RefusedTopic:
+    """A reply topic with answers that could not be written to it."""
+
+    topic: str
+    exists: bool
+    dead_letters: int = 0
+    #: The newest refusal.
+    why: str = ""
+
+
+def refused_topics(
+    log: Log, settings: Settings, topics: Sequence[str], deadline: Deadline
+) -> list[RefusedTopic]:
+    """All that dead letters name, also those that were mended since: their dead letters wait for a replay."""
+    found: dict[str, RefusedTopic] = {}
+    dead_letters = [topic for topic in topics if topic == settings.outputs.dead_letters]
+    for record in scan_topics(log, dead_letters, deadline):
+        if _class(record) != _UNWRITABLE:
+            continue
+        topic, why = _target(record, settings)
+        refused = found.setdefault(topic, RefusedTopic(topic, topic in topics))
+        refused.dead_letters += 1
+        refused.why = why
+    return sorted(found.values(), key=lambda refused: refused.topic)
+
+
+def _class(record: Record) -> bytes | None:
+    for name, value in record.headers() or ():
+        if name == names.ERROR_CLASS:
+            return value
+    return None
+
+
+def _target(record: Record, settings: Settings) -> tuple[str, str]:
+    try:
+        letter = parse_dead_letter(record.key(), None, record.headers())
+        reply_to = read_control(letter.original_headers).reply_to
+    except SchemasError as wrong:
+        return "?", str(wrong)
+    return (reply_to.topic if reply_to else settings.outputs.results), letter.failure.message

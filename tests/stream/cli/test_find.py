@@ -1,0 +1,154 @@
+"""Where a record is, at each step of its life."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from schemas.source import Source
+from stream.cli.finding.hit import Hit, State
+from stream.cli.finding.scan import Deadline
+from stream.cli.finding.search import HITS_MAX, Search
+from stream.cli.finding.started import Journals, running_workers
+from stream.errors import WaitedTooLong
+from stream.ledger.offset_map import OffsetMap
+from stream.log.base import Partition
+from tests.stream.cli.in_memory import InMemory
+from workers.journal import Journal, journal_path
+
+
+@pytest.fixture
+def here() -> InMemory:
+    return InMemory()
+
+
+def find(here: InMemory, words: str, journals: Journals | None = None) -> list[Hit]:
+    none = Journals(Path("nowhere"), [])
+    return list(Search(here.log, here.settings, journals or none, Deadline(20)).run(words))
+
+
+def routed(here: InMemory, source: Source) -> None:
+    """The dispatcher has committed everything up to this record."""
+    place = Partition(source.topic, source.partition)
+    here.done(here.settings.dispatcher_group, place, OffsetMap.empty(source.offset + 1))
+
+
+@pytest.mark.parametrize("by_id", [True, False])
+def test_a_record_that_no_dispatcher_has_read_waits(here: InMemory, by_id: bool) -> None:
+    first, second = here.request("r-1"), here.request("r-2")
+    [hit] = find(here, "r-2" if by_id else str(second))
+    assert (hit.source, hit.state, hit.where) == (second, State.WAITING, second)
+    assert hit.why == "1 records before it in its partition"
+    assert first.offset == 0
+
+
+@pytest.mark.parametrize("by_id", [True, False])
+def test_a_routed_record_is_released_with_its_place_in_the_queue(here: InMemory, by_id: bool) -> None:
+    source = here.request("r-1")
+    routed(here, source)
+    here.release(Source("other", 0, 0))
+    work = here.release(source)
+    hit = Hit(source, State.RELEASED, work, "1 records before it in its partition")
+    assert find(here, "r-1" if by_id else str(source)) == [hit]
+
+
+def test_a_record_in_the_journal_of_a_running_worker_runs(here: InMemory, tmp_path: Path) -> None:
+    source = here.request("r-1")
+    routed(here, source)
+    work = here.release(source)
+    journal = Journal(journal_path(tmp_path, "worker-sim-00"))
+    journal.started([source])
+    journal.close()
+    runtime = {"processes": [{"role": "worker", "name": "worker-sim-00", "state": "running"}]}
+    [hit] = find(here, "r-1", Journals(tmp_path, running_workers(runtime)))
+    assert hit == Hit(source, State.RUNNING, work, "by worker-sim-00")
+    restarting = {"processes": [{"role": "worker", "name": "worker-sim-00", "state": "restarting"}]}
+    [hit] = find(here, "r-1", Journals(tmp_path, running_workers(restarting)))
+    assert hit.state == State.RELEASED
+
+
+@pytest.mark.parametrize("by_id", [True, False])
+def test_an_answer_is_found_on_its_topic(here: InMemory, by_id: bool) -> None:
+    source = here.request("r-1")
+    answer = here.answer(source, "r-1")
+    assert find(here, "r-1" if by_id else str(source)) == [Hit(source, State.ANSWERED, answer)]
+
+
+@pytest.mark.parametrize("by_id", [True, False])
+def test_a_dead_letter_is_found_with_its_cause(here: InMemory, by_id: bool) -> None:
+    source = here.request("r-1")
+    letter = here.bury(source, b'{"custom_id": "r-1"}')
+    hit = Hit(source, State.DEAD, letter, "invalid (validate): the reason")
+    assert find(here, "r-1" if by_id else str(source)) == [hit]
+
+
+def test_what_is_done_but_has_no_output_any_more_was_answered(here: InMemory) -> None:
+    source = here.request("r-1")
+    routed(here, source)
+    work = here.release(source)
+    here.done(here.worker_group, Partition(work.topic, work.partition), OffsetMap.empty(work.offset + 1))
+    assert find(here, "r-1") == [Hit(source, State.ANSWERED, None, "its output is no longer on its topic")]
+
+
+def test_the_map_says_what_above_the_base_is_done(here: InMemory) -> None:
+    sources = [here.request(f"r-{number}") for number in range(3)]
+    routed(here, sources[-1])
+    works = [here.release(source) for source in sources]
+    base = works[0].offset
+    done_above = OffsetMap(base, base + 2, (base, base + 1))
+    here.done(here.worker_group, Partition(here.work, 0), done_above)
+    assert [find(here, f"r-{number}")[0].state for number in range(3)] == ["released", "released", "answered"]
+
+
+def test_all_records_of_one_id_are_told(here: InMemory) -> None:
+    first, second = here.request("same"), here.request("same", partition=1)
+    here.answer(first, "same")
+    hits = find(here, "same")
+    assert {(hit.source, hit.state) for hit in hits} == {(first, State.ANSWERED), (second, State.WAITING)}
+
+
+def test_an_id_that_contains_another_is_not_that_other(here: InMemory) -> None:
+    here.request("r-17")
+    assert find(here, "r-1") == []
+
+
+def test_nobody_and_nothing_is_no_hit(here: InMemory) -> None:
+    here.request("r-1")
+    assert find(here, "r-2") == []
+    assert find(here, f"{here.requests}/0/99") == []
+    assert find(here, f"{here.requests}/99/0") == []
+    assert find(here, "no-topic/0/0") == []
+
+
+def test_an_id_may_look_like_a_position(here: InMemory) -> None:
+    source = here.put(here.requests, b'{"custom_id": "shop/7/12"}')
+    assert [hit.source for hit in find(here, "shop/7/12")] == [source]
+
+
+@pytest.mark.parametrize("custom_id", ["ünï/☃", 'a"b\\c', "", " ", "\x01"])
+def test_ids_that_json_may_write_in_several_ways_are_found(here: InMemory, custom_id: str) -> None:
+    plain = here.put(here.requests, json.dumps({"custom_id": custom_id}).encode())
+    other = here.put(here.requests, json.dumps({"custom_id": custom_id}, ensure_ascii=False).encode())
+    assert [hit.source for hit in find(here, custom_id)] == [plain, other]
+
+
+def test_an_id_in_an_avro_record_is_found(here: InMemory) -> None:
+    source = here.put(here.requests, b"\x00\x00\x00\x00\x07\x08r-17\x00")
+    here.put(here.requests, b"\x00\x00\x00\x00\x07\x0ar-178\x00")
+    assert [hit.source for hit in find(here, "r-17")] == [source]
+
+
+def test_hits_are_bounded(here: InMemory) -> None:
+    for _ in range(HITS_MAX + 5):
+        here.request("same")
+    assert len(find(here, "same")) == HITS_MAX
+
+
+def test_a_search_that_takes_too_long_says_so(here: InMemory) -> None:
+    here.request("r-1")
+    now = iter(range(0, 10_000, 10))
+    deadline = Deadline(5, lambda: next(now))
+    with pytest.raises(WaitedTooLong, match="not all was looked through in 5 s"):
+        list(Search(here.log, here.settings, Journals(Path("nowhere"), []), deadline).run("r-1"))
