@@ -79,12 +79,18 @@ class Life:
     def gave_up(self, reason: str) -> Life:
         return replace(self, state="failed", reason=reason)
 
+    @property
+    def runs(self) -> bool:
+        """Whether its present run has ever reported that it runs, and so may have work in hand."""
+        return self.running_since_s is not None
+
     def is_due(self, now_s: float) -> bool:
         return self.state == "restarting" and now_s >= self.start_at_s
 
     def is_overdue(self, now_s: float, policy: RestartPolicy) -> bool:
-        starting = self.state == "starting" and self.running_since_s is None
-        return starting and now_s - self.started_at_s > policy.start_timeout_s
+        return (
+            self.state == "starting" and not self.runs and now_s - self.started_at_s > policy.start_timeout_s
+        )
 
 
 def describe(exit_code: int) -> str:

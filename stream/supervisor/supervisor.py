@@ -18,6 +18,7 @@ from stream.supervisor.runtime import ProcessEntry
 log = logging.getLogger(__name__)
 
 POLL_S: Final = 0.1
+STARTING_GRACE_S: Final = 5.0
 
 
 @dataclass(slots=True)
@@ -86,15 +87,19 @@ class Supervisor:
         return [unit for unit in self.units if unit.life.state == "failed"]
 
     def end(self, roles: Callable[[str], bool], grace_s: float) -> None:
-        """Ask these to end, wait at most `grace_s` for them all, kill what is left, and forget them."""
+        """Ask these to end, wait at most `grace_s` for them all, kill what is left, and forget them.
+
+        What never came to run has nothing to finish, and may be deaf while it loads a model: it gets less.
+        """
         ending = [unit for unit in self.units if roles(unit.process.role)]
+        begun_s = self._clock_s()
+        grace_of = [(unit, grace_s if unit.life.runs else min(grace_s, STARTING_GRACE_S)) for unit in ending]
         for unit in ending:
             if unit.identity is not None and unit.life.state != "failed":
-                unit.life = unit.life.said("draining", self._clock_s())
+                unit.life = unit.life.said("draining", begun_s)
             unit.process.terminate()
         self._changed(self.units)
-        deadline = self._clock_s() + grace_s
-        while any(_lives(unit) for unit in ending) and self._clock_s() < deadline:
+        while any(_lives(unit) and self._clock_s() - begun_s < grace for unit, grace in grace_of):
             self._sleep(POLL_S)
         self.kill(roles)
 

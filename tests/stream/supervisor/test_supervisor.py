@@ -192,6 +192,25 @@ def test_what_does_not_obey_is_killed_after_its_grace_and_not_before() -> None:
     assert 5 <= world.now_s < 6
 
 
+def test_what_still_starts_has_nothing_to_finish_and_is_killed_soon() -> None:
+    process = Scripted(obeys=False)
+    world = World(process)
+    world.step()
+    world.supervisor.end(bool, grace_s=60)
+    assert process.calls == ["terminate", "kill"]
+    assert 5 <= world.now_s < 6
+
+
+def test_one_that_still_starts_does_not_shorten_the_grace_of_one_that_runs() -> None:
+    loading, running_one = Scripted("a", obeys=False), Scripted("b", obeys=False)
+    world = World(loading, running_one)
+    world.step()
+    running_one.seen = ALIVE
+    world.step()
+    world.supervisor.end(bool, grace_s=60)
+    assert 60 <= world.now_s < 61
+
+
 def test_only_the_chosen_roles_end() -> None:
     broker, worker = Scripted("broker", "broker"), Scripted()
     world = World(broker, worker)
