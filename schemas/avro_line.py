@@ -33,9 +33,17 @@ def line_of_avro(payload: bytes, schema: AvroSchema) -> Line:
     if isinstance(body, dict):
         value["body"] = _free_form_read(body)
     try:
-        return narrow(msgspec.convert(value, WideLine))
+        return _line(value)
     except msgspec.ValidationError as error:
         raise BadRecord.invalid(explain(error)) from error
+
+
+def _line(value: dict[str, Any]) -> Line:
+    """Most values have no unknown fields."""
+    try:
+        return msgspec.convert(value, Line)
+    except msgspec.ValidationError:
+        return narrow(msgspec.convert(value, WideLine))
 
 
 def _free_form_read(body: dict[str, Any]) -> dict[str, Any]:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
+
+import msgspec
 
 from schemas import headers as names
 from schemas.carry import Carried, carry, split_replay
@@ -19,6 +20,7 @@ Errors = Literal["dead-letter", "result"]
 HEADERS_BYTES_MAX: Final = 64 * 1024
 #: Of a tenant or a session, as UTF-8.
 NAME_BYTES_MAX: Final = 256
+_LANE_OF: Final[dict[str, Lane]] = {lane.value: lane for lane in LANES}
 _INT64_MAX: Final = 2**63 - 1
 
 
@@ -29,8 +31,7 @@ class ReplyTo(NamedTuple):
     partition: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Control:
+class Control(msgspec.Struct, frozen=True):
     """The control headers of one input record, and what travels on."""
 
     session: str | None = None
@@ -61,12 +62,24 @@ def read_control(
         if key is not None and len(key) > headers_bytes_max:
             raise _too_large(len(key), headers_bytes_max)
         return NO_CONTROL
-    size = headers_size(headers) + len(key or b"")
-    if size > headers_bytes_max:
-        raise _too_large(size, headers_bytes_max)
-    found = {name: value for name, value in headers if value and name.startswith(OWN_PREFIX)}
-    values = {field: read(name, found[name]) for name, (field, read) in _READ.items() if name in found}
+    _check_size(headers, key, headers_bytes_max)
+    own = [header for header in headers if header[0].startswith(OWN_PREFIX)]
+    if not own:
+        return Control(carried=tuple(headers))
+    found = {name: value for name, value in own if value and name in _READ}
+    values = {_READ[name][0]: _READ[name][1](name, value) for name, value in found.items()}
     return Control(**values, replay=split_replay(headers)[1], carried=carry(headers))
+
+
+def _check_size(headers: Sequence[Header], key: bytes | None, bytes_max: int) -> None:
+    size = len(key) if key else 0
+    for name, value in headers:
+        # A character takes at most four bytes: short names need no encoding to be judged.
+        size += 4 * len(name) + (len(value) if value else 0)
+    if size > bytes_max:
+        exact = headers_size(headers) + len(key or b"")
+        if exact > bytes_max:
+            raise _too_large(exact, bytes_max)
 
 
 def headers_size(headers: Sequence[Header]) -> int:
@@ -94,10 +107,10 @@ def _name(name: str, value: bytes) -> str:
 
 
 def _lane(name: str, value: bytes) -> Lane:
-    text = _text(name, value)
-    if text not in LANES:
+    lane = _LANE_OF.get(_text(name, value))
+    if lane is None:
         raise _wrong(name, value, "one of " + ", ".join(LANES))
-    return Lane(text)
+    return lane
 
 
 def _deadline(name: str, value: bytes) -> int:

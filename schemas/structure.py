@@ -27,6 +27,9 @@ class StructureKind(StrEnum):
     JSON_OBJECT = "json_object"
 
 
+_KIND_OF: Final[dict[str, StructureKind]] = {kind.value: kind for kind in StructureKind}
+
+
 class Structure(NamedTuple):
     """`value`: CHOICE a list of texts, REGEX and GRAMMAR text, JSON a schema (dict), JSON_OBJECT True."""
 
@@ -65,7 +68,9 @@ def _of_json_schema(holder: object) -> Structure:
 
 
 def _of_structured_outputs(wish: dict[str, Any]) -> Structure:
-    kinds = [kind for kind in StructureKind if wish.get(kind) not in (None, False)]
+    kinds = [
+        _KIND_OF[name] for name, value in wish.items() if name in _KIND_OF and value not in (None, False)
+    ]
     if len(kinds) != 1:
         found = ", ".join(kinds) or "none"
         raise BadRecord.invalid(
@@ -96,7 +101,8 @@ def _check_choices(value: object) -> None:
     right = f"a list of 1 to {CHOICES_MAX} non-empty texts"
     if not isinstance(value, list) or not 1 <= len(value) <= CHOICES_MAX:
         raise _wrong("structured_outputs.choice", right)
-    if not all(isinstance(choice, str) and choice for choice in value):
+    # Lists, not generators: this is on the path of every record with choices.
+    if not all(value) or set(map(type, value)) != {str}:
         raise _wrong("structured_outputs.choice", right)
 
 
