@@ -72,11 +72,7 @@ def test_a_session_is_not_adopted_after_another_owner_committed() -> None:
     worker.steps.assignment.revoked(owned)
     found = house.committed()
     assert found is not None
-    house.log._broker.group("headrace.worker.sim").committed[place] = (
-        house.log.admin()
-        .group_offsets("headrace.worker.sim", [place], 1)[place]
-        ._replace(metadata=encode(OffsetMap(found.base, found.hi, found.incomplete, 1)))
-    )  # type: ignore[union-attr]
+    house.commit_offset(found.base, encode(OffsetMap(found.base, found.hi, found.incomplete, 1)))
     begin = worker.steps.assignment.assigned(owned)
     worker.sockets.consumer.seek(place, begin[place])
     worker.turn(4)
