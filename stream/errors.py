@@ -7,6 +7,7 @@ StreamError
 +-- LogError             the log (Kafka) refused or failed
 |   +-- LogTimeout       it did not answer in time; trying again is allowed
 |   +-- LogFenced        another process owns our slot; exit 4
+|   |   +-- MemberFenced   so says the group, which may err: ask the producer (`is_fenced`)
 |   +-- TopicMismatch    a topic is not as the service needs it: says what to do
 +-- LedgerBroken         an invariant of exactly-once does not hold: the process must end
 +-- MapUnreadable        a partition's offset map cannot be trusted: that partition is quarantined
@@ -50,6 +51,14 @@ class LogFenced(LogError):
     """Another process owns the slot."""
 
     exit_code = 4
+
+
+class MemberFenced(LogFenced):
+    """The group gave our instance id to another member: a twin, or a join of our own whose answer was lost.
+
+    A twin has fenced our transactional id before it joined: `LogProducer.is_fenced` tells the two apart. Without
+    a twin this is no more than a reason to start again.
+    """
 
 
 class TopicMismatch(LogError):

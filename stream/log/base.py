@@ -1,7 +1,7 @@
 """The boundary to the log: what Headrace needs of Kafka, no more.
 
-`kafka_*` implements it with confluent-kafka, `memory` in this process for tests; one contract suite runs on both.
-All of it is synchronous and belongs to one thread.
+`kafka_*` implements it with confluent-kafka, `memory` in this process for tests; one contract suite runs on both. All
+of it is synchronous and belongs to one thread.
 """
 
 from __future__ import annotations
@@ -98,9 +98,6 @@ class GroupStamp(NamedTuple):
         return self.generation >= 0 and bool(self.member_id)
 
 
-# ---- outcomes of one transaction: exactly one of these, never an exception for a Kafka condition --------------
-
-
 @dataclass(frozen=True, slots=True)
 class Success:
     """The commit is known to have succeeded; readers see it a moment later, when its markers are written."""
@@ -131,6 +128,7 @@ class Fenced:
     cause: str
 
 
+#: Of one transaction: exactly one of these, never an exception for a Kafka condition.
 Outcome = Success | Aborted | Unknown | Fenced
 
 
@@ -199,6 +197,9 @@ class LogProducer(Protocol):
         `reach` is called at the named points `begun`, `produced`, `offsets_sent`, `committed`: fault injection in tests.
         A client that saw a timeout is replaced before its next begin (TAINTED).
         """
+
+    def is_fenced(self, group: GroupStamp) -> bool:
+        """Asks the coordinator, committing nothing: does another process own our transactional id?"""
 
     def close(self) -> None: ...
 

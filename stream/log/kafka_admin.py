@@ -149,7 +149,8 @@ class KafkaAdmin:
     def _await_leaders(self, names: set[str], deadline: float) -> None:
         """Creation answers before every broker knows: what follows would meet an unknown topic."""
         while True:
-            found = ask("list topics", max(0.1, deadline - time.monotonic()), self._metadata).topics
+            left = max(0.1, deadline - time.monotonic())
+            found = ask("list topics", left, lambda left: self._client.list_topics(timeout=left)).topics
             ready = {
                 name
                 for name, topic in found.items()
@@ -160,6 +161,3 @@ class KafkaAdmin:
             if time.monotonic() >= deadline:
                 raise LogTimeout(f"topics without a leader: {sorted(names - ready)}")
             time.sleep(_LOOK_AGAIN_S)
-
-    def _metadata(self, left: float):  # type: ignore[no-untyped-def]
-        return self._client.list_topics(timeout=left)

@@ -7,7 +7,7 @@ from typing import Final, Protocol
 
 from confluent_kafka import KafkaError
 
-from stream.errors import LogError, LogFenced, LogTimeout
+from stream.errors import LogError, LogFenced, LogTimeout, MemberFenced
 from stream.log import reasons
 
 
@@ -97,7 +97,7 @@ def _tells_fencing(error: ErrorFlags) -> bool:
 def consumer_failure(error: ErrorFlags) -> LogError | None:
     """What a consumer's error event means for its process; None: librdkafka recovers by itself."""
     if _tells_fencing(error):
-        return LogFenced(f"another process is this member of the group: {error.str()}")
+        return MemberFenced(f"another process is this member of the group: {error.str()}")
     if error.code() in _DENIED:
         return LogError(f"not allowed, see `headrace topics` for the rights a role needs: {error.str()}")
     if error.fatal() or error.code() in (KafkaError._FATAL, KafkaError._AUTO_OFFSET_RESET):
@@ -108,7 +108,9 @@ def consumer_failure(error: ErrorFlags) -> LogError | None:
 def log_error(error: ErrorFlags, what: str) -> LogError:
     """The error of a call that asks for something (offsets, topics): LogTimeout where asking again may help."""
     message = f"{what}: {error.str()} ({error.name()})"
-    if error.code() in _FENCING or _tells_fencing(error):
+    if _tells_fencing(error):
+        return MemberFenced(message)
+    if error.code() in _FENCING:
         return LogFenced(message)
     waits = (
         KafkaError._TIMED_OUT,

@@ -60,6 +60,19 @@ class KafkaProducer:
             return Aborted(outcome.cause, self._try_topics(outputs), delivery=True)
         return outcome
 
+    def is_fenced(self, group: GroupStamp) -> bool:
+        """Any offset will do: the coordinator looks at our epoch first, and the transaction is aborted."""
+        if (unready := self._make_ready()) is not None:
+            return isinstance(unready, Fenced)
+        client = self._running()
+        try:
+            client.begin()
+            client.send_offsets([OffsetCommit("__consumer_offsets", 0, 0, "")], group.native)
+            client.abort()
+        except StepFailed as failed:
+            return isinstance(_end(client, failed), Fenced)
+        return False
+
     def close(self) -> None:
         if self._client is not None:
             self._client.close()

@@ -19,6 +19,9 @@ _LOG = logging.getLogger(__name__)
 
 #: Identical calls are repeated this long, then the outcome is unknown.
 RETRY_S_MAX: Final = 2 * TRANSACTION_TIMEOUT_S
+#: One call. librdkafka advises -1, yet that waits without a bound while the broker is away (seen); what a time-out
+#: may leave behind in the client goes with it, for a client that saw one is replaced.
+CALL_S_MAX: Final = TRANSACTION_TIMEOUT_S
 #: librdkafka retries inside a call every 500 ms, unseen: slower than this may have sent a request twice.
 UNSEEN_RETRY_S: Final = 0.5
 _RETRY_PAUSE_S: Final = 0.05
@@ -103,7 +106,7 @@ class Transactions:
             TopicPartition(topic, partition, offset, metadata)
             for topic, partition, offset, metadata in offsets
         ]
-        self._watched(self._client.send_offsets_to_transaction, positions, native_group)
+        self._watched(self._client.send_offsets_to_transaction, positions, native_group, CALL_S_MAX)
 
     def deliver(self) -> None:
         """Wait for the acknowledgements apart, so that a failure is known before the commit is asked for."""
@@ -117,12 +120,12 @@ class Transactions:
 
     def commit(self) -> None:
         self.committing = True
-        self._watched(self._client.commit_transaction, -1)
+        self._watched(self._client.commit_transaction, CALL_S_MAX)
 
     def abort(self) -> None:
         """Repeated while retriable. After a failed delivery the sequence has a hole that only a new epoch mends."""
         self.tainted = self.tainted or self._undelivered > 0
-        self._call(self._client.abort_transaction, -1)
+        self._call(self._client.abort_transaction, CALL_S_MAX)
 
     def close(self) -> None:
         """Leave at once: what is still buffered must never be sent.
@@ -190,7 +193,7 @@ class Transactions:
     def _why_purged(self) -> str:
         """The client gave the transaction up and purged all: only the commit, which it refuses then, tells why."""
         try:
-            self._client.commit_transaction(-1)
+            self._client.commit_transaction(CALL_S_MAX)
         except KafkaException as raised:
             return delivery_reason(raised.args[0])
         raise StepFailed(Verdict.UNKNOWN, "undelivered")

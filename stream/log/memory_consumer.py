@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from stream.errors import LogError, LogFenced, LogTimeout
+from stream.errors import LogError, LogTimeout, MemberFenced
 from stream.log.base import (
     AssignmentListener,
     Assignor,
@@ -126,7 +126,7 @@ class MemoryConsumer:
         if self._crash is not None:
             raise self._crash
         if self._member.fenced:
-            raise LogFenced(f"another process is member {self._member.instance_id} of {self._name}")
+            raise MemberFenced(f"another process is member {self._member.instance_id} of {self._name}")
         if self._listener is None:
             return
         try:

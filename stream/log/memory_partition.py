@@ -29,7 +29,7 @@ class MemoryRecord:
 
     __slots__ = ("_headers", "_key", "_offset", "_partition", "_timestamp_ms", "_topic", "_value")
 
-    def __init__(  # one value of a record each
+    def __init__(
         self,
         place: tuple[str, int, int],
         key: bytes | None,

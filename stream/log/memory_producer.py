@@ -86,6 +86,10 @@ class MemoryProducer:
             return ended.outcome
         return Success()
 
+    def is_fenced(self, group: GroupStamp) -> bool:  # noqa: ARG002
+        with self._broker.changed:
+            return self._epoch != self._coordinator.epoch
+
     def close(self) -> None:
         """An open transaction stays open: a process that died leaves it so too."""
         self._epoch = None

@@ -18,7 +18,7 @@ from tests.contract.log_stage import Stage
 
 #: The shortest session that a broker with default settings allows.
 DOCKER_SESSION_S = 6.0
-EMBEDDED_SESSION_S = 2.0
+EMBEDDED_SESSION_S = 4.0
 DOCKER_SOCKET = "/var/run/docker.sock"
 KAFKA_IMAGE = "apache/kafka:4.1.0"
 
@@ -44,17 +44,19 @@ def _memory_stage(unique: Callable[[str], str]) -> Stage:
         assert isinstance(consumer, MemoryConsumer)
         consumer.lose()
 
-    return Stage(MemoryLog(session_timeout_s=0.5), unique, stall, session_timeout_s=0.5)
+    log = MemoryLog(session_timeout_s=0.5)
+    return Stage(log, unique, log, stall)
 
 
 def _kafka_stage(unique: Callable[[str], str], servers: str, session_s: float) -> Stage:
-    session_ms = int(session_s * 1000)
-    client = {"session.timeout.ms": str(session_ms), "max.poll.interval.ms": str(session_ms + 1000)}
+    session = {"session.timeout.ms": str(int(session_s * 1000))}
+    poll_s_max = session_s + 1
 
     def stall(_consumer: LogConsumer) -> None:
-        time.sleep(session_s + 2.5)
+        time.sleep(poll_s_max + 1.5)
 
-    return Stage(KafkaLog(servers, client), unique, stall, session_timeout_s=session_s)
+    hasty = KafkaLog(servers, {**session, "max.poll.interval.ms": str(int(poll_s_max * 1000))})
+    return Stage(KafkaLog(servers, session), unique, hasty, stall)
 
 
 @pytest.fixture(

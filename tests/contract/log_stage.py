@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from stream.log.base import (
+    Assignor,
     GroupStamp,
     Log,
     LogAdmin,
@@ -80,9 +81,10 @@ class Stage:
 
     log: Log
     unique: Callable[[str], str]
-    #: Makes a member lose its partitions by stalling, as long as that takes here.
+    #: The same log, whose members lose their partitions soon when they do not poll.
+    hasty: Log
+    #: Makes a member of `hasty` lose its partitions by stalling, as long as that takes here.
     stall: Callable[[LogConsumer], None]
-    session_timeout_s: float
     admin: LogAdmin = field(init=False)
     _open: list[Callable[[], None]] = field(default_factory=list)
 

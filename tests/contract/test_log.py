@@ -188,6 +188,21 @@ def test_offsets_of_an_older_generation_or_a_stranger_are_refused(stage: Stage) 
     assert [record.value() for record in stage.read(topic)] == [b"one"]
 
 
+def test_only_a_twin_fences_a_producer(stage: Stage) -> None:
+    place = Partition(stage.topic(), 0)
+    group, name = stage.unique("group"), stage.unique("txn")
+    member = stage.member(group, [place.topic], "slot-00")
+    settle([member], 1)
+    first = stage.producer(name)
+    assert first.publish([], [commit(place, 5, "map")], member.consumer.group()) == Success()
+    assert not first.is_fenced(member.consumer.group())
+    assert member.consumer.committed([place], PATIENCE_S)[place] == Committed(5, "map")
+    second = stage.producer(name)
+    assert first.is_fenced(member.consumer.group())
+    assert second.publish([], [commit(place, 6, "map")], member.consumer.group()) == Success()
+    assert not second.is_fenced(member.consumer.group())
+
+
 def test_publishing_before_start_is_an_error(stage: Stage) -> None:
     with pytest.raises(LogError, match="before start"):
         stage.log.producer(stage.unique("txn")).publish([], [], None)

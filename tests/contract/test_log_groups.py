@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import pytest
 
-from stream.errors import LogError, LogFenced
+from stream.errors import LogError, MemberFenced
 from stream.log.base import Aborted, Output, Partition, Success
 from tests.contract.log_stage import PATIENCE_S, Follower, Member, Stage, commit, drive, out, settle
 
@@ -160,7 +160,7 @@ def test_a_static_member_that_restarts_takes_its_partitions_without_disturbing_o
     again = stage.member(group, [topic], "slot-00")
     drive([again, two], lambda: again.listener.owned == {Partition(topic, 0)})
     assert two.listener.events == told
-    with pytest.raises(LogFenced):
+    with pytest.raises(MemberFenced):
         drive([one], lambda: False)
 
 
@@ -175,7 +175,7 @@ def test_partitions_of_a_static_member_that_left_move_after_its_session(stage: S
 
 def test_a_stalled_member_learns_that_its_partitions_are_lost_and_cannot_commit(stage: Stage) -> None:
     topic, group = stage.topic(), stage.unique("group")
-    one = stage.member(group, [topic])
+    one = stage.member(group, [topic], hasty=True)
     settle([one], 1)
     stage.stall(one.consumer)
     producer = stage.producer()

@@ -23,7 +23,7 @@ def log() -> MemoryLog:
 @pytest.fixture
 def stage(log: MemoryLog) -> Stage:
     count = itertools.count()
-    return Stage(log, lambda name: f"{name}-{next(count)}", lambda _consumer: None, 0.2)
+    return Stage(log, lambda name: f"{name}-{next(count)}", log, lambda _consumer: None)
 
 
 def test_a_lost_response_leaves_a_commit_that_the_map_proves(log: MemoryLog, stage: Stage) -> None:
