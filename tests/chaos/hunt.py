@@ -12,6 +12,7 @@ import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Final
@@ -70,18 +71,18 @@ def mix_of(rng: Random, shape: Shape) -> Mix:
     )
 
 
-def play(stage: Stage, mix: Mix, seconds: float) -> None:
+def play(stage: Stage, seconds: float) -> None:
     """Records and faults in turn, until the time is over; some records take LONG_S."""
     rng = stage.rng
     deadline = time.monotonic() + seconds
-    stage.send(Mix(partitions=mix.partitions, long_records=rng.randint(0, 3), long_s=LONG_S), 20)
+    stage.send(20, replace(stage.mix, long_records=rng.randint(0, 3), long_s=LONG_S))
     while time.monotonic() < deadline:
-        stage.send(mix, rng.randint(10, 80))
+        stage.send(rng.randint(10, 80))
         move = rng.choices(list(MOVES), weights=list(MOVES.values()))[0]
         tell(f"  {move.__name__}")
         move(stage)
         stage.play_for(rng.uniform(0.2, 3))
-    stage.send_markers(mix)
+    stage.send_markers()
 
 
 def play_round(cluster: Cluster, folder: Path, seed: int) -> Judgement:
@@ -90,8 +91,8 @@ def play_round(cluster: Cluster, folder: Path, seed: int) -> Judgement:
     shape = shape_of(rng)
     mix = mix_of(rng, shape)
     tell(f"round seed={seed} {shape} {mix}")
-    with prepared(cluster, folder, rng, shape) as stage:
-        play(stage, mix, rng.uniform(*PLAY_S))
+    with prepared(cluster, folder, rng, shape, mix) as stage:
+        play(stage, rng.uniform(*PLAY_S))
         judgement = judge(stage, drain_s=DRAIN_S, required=())
     tell(f"  {judgement.summary()}")
     for violation in judgement.violations[:20]:

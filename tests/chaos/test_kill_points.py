@@ -14,7 +14,7 @@ from tests.chaos.moves.unrest import send_until, stir
 from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.judge import judge
 from tests.chaos.play.scenario import prepared
-from tests.chaos.play.scene import DRAIN_S, MIX, SHAPE
+from tests.chaos.play.scene import DRAIN_S
 from tests.chaos.proxy.faults import Action
 
 pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
@@ -30,29 +30,29 @@ def test_a_kill_at_each_point_of_the_commit(cluster: Cluster, tmp_path: Path) ->
     wanted = {
         f"{name.partition('-')[0]}_at_{point}": 1 for name, points in POINTS.items() for point in points
     }
-    with prepared(cluster, tmp_path, Random(1), SHAPE) as stage:
+    with prepared(cluster, tmp_path, Random(1)) as stage:
         for name, points in POINTS.items():
             stage.roles[name].fault_points.extend(f"{point}:kill:2" for point in points)
             stage.kill(stage.roles[name])
-        send_until(stage, MIX, wanted, timeout_s=120)
-        stir(stage, MIX, stage.roles["worker-sim-01"])
-        stage.send_markers(MIX)
+        send_until(stage, wanted, timeout_s=120)
+        stir(stage, stage.roles["worker-sim-01"])
+        stage.send_markers()
         judgement = judge(stage, drain_s=DRAIN_S, required=(*ALWAYS, *wanted))
     assert judgement.violations == [], judgement.summary()
 
 
 def test_a_kill_before_and_after_end_txn_and_at_random_instants(cluster: Cluster, tmp_path: Path) -> None:
     wanted = {Action.KILL_BEFORE: 2, Action.KILL_AFTER: 2}
-    with prepared(cluster, tmp_path, Random(2), SHAPE) as stage:
+    with prepared(cluster, tmp_path, Random(2)) as stage:
         for name in POINTS:
             for nth, action in enumerate(wanted, start=2):
                 end_txn(stage, stage.roles[name], action, nth)
-        send_until(stage, MIX, {str(action): count for action, count in wanted.items()}, timeout_s=60)
+        send_until(stage, wanted, timeout_s=60)
         for _ in range(8):
-            stage.send(MIX, 30)
+            stage.send(30)
             stage.play_for(stage.rng.uniform(0.1, 1.5))
             kill_at_random(stage)
-        stir(stage, MIX, stage.roles["worker-sim-01"])
-        stage.send_markers(MIX)
+        stir(stage, stage.roles["worker-sim-01"])
+        stage.send_markers()
         judgement = judge(stage, drain_s=DRAIN_S, required=(*ALWAYS, *wanted, "kill"))
     assert judgement.violations == [], judgement.summary()

@@ -14,7 +14,7 @@ from tests.chaos.moves.unrest import stir
 from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.judge import judge
 from tests.chaos.play.scenario import prepared
-from tests.chaos.play.scene import MIX, SHAPE
+from tests.chaos.play.scene import MIX
 
 pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
 
@@ -23,9 +23,8 @@ OVERTAKEN_TIMEOUT_S = 40.0
 
 
 def test_a_minute_long_call_holds_nobody_up_and_survives_a_kill(cluster: Cluster, tmp_path: Path) -> None:
-    quick = replace(MIX, session_share=0.0)
-    with prepared(cluster, tmp_path, Random(11), SHAPE) as stage:
-        stage.send(replace(quick, long_records=4, long_s=LONG_S), 200)
+    with prepared(cluster, tmp_path, Random(11)) as stage:
+        stage.send(200, replace(MIX, session_share=0.0, long_records=4, long_s=LONG_S))
         deadline = time.monotonic() + OVERTAKEN_TIMEOUT_S
         while stage.outputs_seen < 196 and time.monotonic() < deadline:
             stage.play_for(0.5)
@@ -33,7 +32,7 @@ def test_a_minute_long_call_holds_nobody_up_and_survives_a_kill(cluster: Cluster
         for role in list(stage.roles.values()):
             stage.kill(role)
         stage.revive()
-        stir(stage, MIX, stage.roles["worker-sim-01"])
-        stage.send_markers(MIX)
+        stir(stage, stage.roles["worker-sim-01"])
+        stage.send_markers()
         judgement = judge(stage, drain_s=LONG_S + 90, required=(*ALWAYS, "kill"))
     assert judgement.violations == [], judgement.summary()

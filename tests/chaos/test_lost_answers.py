@@ -14,7 +14,7 @@ from tests.chaos.moves.unrest import send_until, stir
 from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.judge import judge
 from tests.chaos.play.scenario import prepared
-from tests.chaos.play.scene import DRAIN_S, MIX, SHAPE
+from tests.chaos.play.scene import DRAIN_S, SHAPE
 from tests.chaos.proxy.faults import Action
 
 pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
@@ -22,18 +22,18 @@ pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
 
 def test_a_lost_or_late_answer_is_reconciled(cluster: Cluster, tmp_path: Path) -> None:
     wanted = {Action.STRAY: 4, Action.SEVER_RESPONSE: 2, Action.DELAY_RESPONSE: 2}
-    with prepared(cluster, tmp_path, Random(8), SHAPE) as stage:
+    with prepared(cluster, tmp_path, Random(8)) as stage:
         strays_before = len(cluster.proxy.stray_answers)
         for name in ("worker-sim-00", "dispatcher-00"):
             role = stage.roles[name]
             for nth, action in enumerate([*wanted, Action.STRAY], start=2):
                 end_txn(stage, role, action, 4 * nth, delay_s=2.0)
-        send_until(stage, MIX, {str(action): count for action, count in wanted.items()}, timeout_s=60)
+        send_until(stage, wanted, timeout_s=60)
         sever(stage)
-        stage.send(MIX, 60)
+        stage.send(60)
         partition(stage, seconds=5.0)
-        stir(stage, MIX, stage.roles["worker-sim-01"])
-        stage.send_markers(MIX)
+        stir(stage, stage.roles["worker-sim-01"])
+        stage.send_markers()
         judgement = judge(stage, drain_s=DRAIN_S, required=(*ALWAYS, *wanted))
         believed = [code for code in cluster.proxy.stray_answers[strays_before:] if code == 0]
     assert judgement.violations == [], judgement.summary()
@@ -46,9 +46,9 @@ def test_a_commit_that_outlasts_the_poll_interval_is_reconciled(cluster: Cluster
     with prepared(cluster, tmp_path, Random(9), shape) as stage:
         end_txn(stage, stage.roles["worker-sim-00"], Action.DROP_RESPONSE, nth=5)
         end_txn(stage, stage.roles["dispatcher-00"], Action.DROP_RESPONSE, nth=5)
-        send_until(stage, MIX, {Action.DROP_RESPONSE: 2}, timeout_s=40)
+        send_until(stage, {Action.DROP_RESPONSE: 2}, timeout_s=40)
         stage.play_for(16.0)
-        stir(stage, MIX, stage.roles["worker-sim-01"])
-        stage.send_markers(MIX)
+        stir(stage, stage.roles["worker-sim-01"])
+        stage.send_markers()
         judgement = judge(stage, drain_s=DRAIN_S, required=(*ALWAYS, Action.DROP_RESPONSE))
     assert judgement.violations == [], judgement.summary()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -29,7 +30,7 @@ ZOMBIE_S = 7.0
 
 def kill_with_work_done_above_the_base(stage: Stage) -> None:
     """Long records hold the base while others finish above it; then the workers die and come back."""
-    stage.send(Mix(partitions=2, bad_share=0.0, long_records=6, long_s=5.0), 60)
+    stage.send(60, replace(MIX, sleep_mean_s=0.1, long_records=6, long_s=6.0))
     stage.play_for(3.0)
     for role in list(stage.roles.values()):
         if role.name.startswith("worker"):
@@ -41,17 +42,18 @@ def freeze(point: str) -> Callable[[Stage], None]:
     """A worker stalls inside a transaction, its partitions move and are worked on, then it goes on."""
 
     def play(stage: Stage) -> None:
-        stage.send(MIX, 80)
         freeze_at_point(stage, stage.roles["worker-sim-00"], point, ZOMBIE_S)
 
     return play
 
 
-def run(cluster: Cluster, folder: Path, how: str, play: Callable[[Stage], None]) -> list[Violation]:
+def run(
+    cluster: Cluster, folder: Path, how: str, play: Callable[[Stage], None], bites: tuple[str, ...]
+) -> list[Violation]:
     module = ("tests.chaos.broken.worker", how) if how else ("stream", "worker")
-    with prepared(cluster, folder, Random(7), SHAPE, worker_module=module) as stage:
+    with prepared(cluster, folder, Random(7), SHAPE, MIX, module) as stage:
         play(stage)
-        judgement = judge(stage, drain_s=40, required=())
+        judgement = judge(stage, drain_s=40, required=bites)
     return judgement.violations
 
 
@@ -60,26 +62,29 @@ def outputs_of_some_input(found: list[Violation]) -> set[str]:
     return {violation.what.split(" has ")[1][:9] for violation in found if violation.invariant == "I1"}
 
 
+DEATH = (kill_with_work_done_above_the_base, Action.KILL_AFTER)
+STALL_BEFORE_OFFSETS = (freeze("begun"), "freeze_at_begun")
+STALL_AFTER_OFFSETS = (freeze("offsets_sent"), "freeze_at_offsets_sent")
+
+
 @pytest.mark.parametrize(
-    ("how", "play", "reason"),
+    ("how", "play", "bite", "reason"),
     [
-        ("drop_map", kill_with_work_done_above_the_base, "2 outputs"),
-        ("commit_highest", kill_with_work_done_above_the_base, "0 outputs"),
-        ("unfenced", freeze("offsets_sent"), "2 outputs"),
-        ("ignore_generation", freeze("begun"), "2 outputs"),
+        ("drop_map", *DEATH, "2 outputs"),
+        ("commit_highest", *DEATH, "0 outputs"),
+        ("unfenced", *STALL_AFTER_OFFSETS, "2 outputs"),
+        ("ignore_generation", *STALL_BEFORE_OFFSETS, "2 outputs"),
     ],
 )
 def test_a_broken_rule_turns_the_checker_red(
-    cluster: Cluster, tmp_path: Path, how: str, play: Callable[[Stage], None], reason: str
+    cluster: Cluster, tmp_path: Path, how: str, play: Callable[[Stage], None], bite: str, reason: str
 ) -> None:
-    found = run(cluster, tmp_path, how, play)
+    found = run(cluster, tmp_path, how, play, (bite,))
     assert reason in outputs_of_some_input(found), found[:10]
 
 
-@pytest.mark.parametrize(
-    "play", [kill_with_work_done_above_the_base, freeze("offsets_sent"), freeze("begun")]
-)
+@pytest.mark.parametrize(("play", "bite"), [DEATH, STALL_BEFORE_OFFSETS, STALL_AFTER_OFFSETS])
 def test_the_same_play_leaves_the_real_worker_green(
-    cluster: Cluster, tmp_path: Path, play: Callable[[Stage], None]
+    cluster: Cluster, tmp_path: Path, play: Callable[[Stage], None], bite: str
 ) -> None:
-    assert run(cluster, tmp_path, "", play) == []
+    assert run(cluster, tmp_path, "", play, (bite,)) == []

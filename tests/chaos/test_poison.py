@@ -17,10 +17,9 @@ pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
 
 
 def test_poison_is_isolated_and_its_neighbours_are_answered(cluster: Cluster, tmp_path: Path) -> None:
-    mix = replace(MIX, poison_records=2)
     shape = replace(SHAPE, workers=1, poison_deaths_max=3)
     with prepared(cluster, tmp_path, Random(12), shape) as stage:
-        stage.send(mix, 150)
-        stage.send_markers(mix)
+        stage.send(150, replace(MIX, poison_records=2))
+        stage.send_markers()
         judgement = judge(stage, drain_s=150, required=("worker_at_itself", "skipping_restarts"))
     assert judgement.violations == [], judgement.summary()

@@ -12,7 +12,6 @@ from typing import Final
 
 import pytest
 
-from tests.chaos.inputs.mix import Mix
 from tests.chaos.moves.network import end_txn
 from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.judge import judge
@@ -38,13 +37,12 @@ def spark_jars() -> str:
 
 def test_spark_counts_each_input_once(cluster: Cluster, tmp_path: Path) -> None:
     jars = spark_jars()
-    mix = Mix()
     with prepared(cluster, tmp_path, Random(4)) as stage:
-        stage.send(mix, 200)
+        stage.send(200)
         for action in (Action.KILL_BEFORE, Action.KILL_AFTER):
             end_txn(stage, stage.roles["worker-sim-00"], action, nth=2)
             assert stage.wait_for(action, 1, timeout_s=30)
-        stage.send_markers(mix)
+        stage.send_markers()
         judgement = judge(stage, drain_s=60, required=("hidden_records", "kill_before_end_txn"))
         assert judgement.violations == [], judgement.summary()
         command = [

@@ -13,7 +13,7 @@ from tests.chaos.moves.unrest import stir
 from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.judge import judge
 from tests.chaos.play.scenario import prepared
-from tests.chaos.play.scene import DRAIN_S, MIX, SHAPE
+from tests.chaos.play.scene import DRAIN_S
 
 pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
 
@@ -22,19 +22,19 @@ SESSION_OVER_S, TRANSACTION_OVER_S = 5.0, 18.0
 
 
 def test_a_zombie_publishes_nothing_of_what_it_has_lost(cluster: Cluster, tmp_path: Path) -> None:
-    with prepared(cluster, tmp_path, Random(3), SHAPE) as stage:
+    with prepared(cluster, tmp_path, Random(3)) as stage:
         for name in ("worker-sim-00", "dispatcher-00", "worker-sim-00"):
-            stage.send(MIX, 80)
+            stage.send(80)
             freeze(stage, stage.roles[name], SESSION_OVER_S, "zombie")
         for point, seconds in (
             ("begun", SESSION_OVER_S),
             ("offsets_sent", SESSION_OVER_S),
             ("produced", TRANSACTION_OVER_S),
         ):
-            stage.send(MIX, 80)
+            stage.send(80)
             freeze_at_point(stage, stage.roles["worker-sim-00"], point, seconds)
-        stir(stage, MIX, stage.roles["worker-sim-01"])
-        stage.send_markers(MIX)
+        stir(stage, stage.roles["worker-sim-01"])
+        stage.send_markers()
         own = ("zombie", "freeze_at_begun", "freeze_at_offsets_sent", "freeze_at_produced")
         judgement = judge(stage, drain_s=DRAIN_S, required=(*ALWAYS, *own))
     assert judgement.violations == [], judgement.summary()

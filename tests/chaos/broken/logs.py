@@ -61,6 +61,9 @@ class TwistedProducer:
         twisted, stamp = self.twist(offsets, group)
         return self.real.publish(outputs, twisted, stamp, attribute=attribute, reach=reach)
 
+    def is_fenced(self, group: GroupStamp) -> bool:
+        return self.real.is_fenced(group)
+
     def close(self) -> None:
         self.real.close()
 

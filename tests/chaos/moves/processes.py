@@ -64,11 +64,11 @@ def freeze_at_point(stage: Stage, role: Role, point: str, seconds: float) -> Non
     """The next process of `role` stops itself at `point`, in the middle of a transaction, and goes on much later."""
     role.fault_points.append(f"{point}:stop:{stage.rng.randint(1, 3)}")
     stage.kill(role)
-    stage.revive()
-    for _ in range(int(POINT_TIMEOUT_S / 0.25)):
+    for _ in range(int(POINT_TIMEOUT_S)):
         if role.frozen:
             break
-        stage.play_for(0.25)
+        stage.send(10)
+        stage.play_for(1.0)
     if role.frozen:
         stage.play_for(seconds)
         role.thaw()

@@ -2,39 +2,41 @@
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, TypeVar
 
-from tests.chaos.inputs.mix import Mix
 from tests.chaos.moves.network import end_txn
 from tests.chaos.play.role import Role
 from tests.chaos.play.stage import Stage
 from tests.chaos.proxy.faults import Action
 
+Name = TypeVar("Name", bound=str)
+
 TRIES_MAX: Final = 5
 BITE_TIMEOUT_S: Final = 40.0
 
 
-def stir(stage: Stage, mix: Mix, role: Role) -> None:
+def stir(stage: Stage, role: Role) -> None:
     """`role` dies with its outputs written and its commit unsent, then stays away until its partitions have moved.
 
     Repeated until all has been seen, since only work that is in flight at that instant counts.
     """
     session_s = stage.installation.shape.session_timeout_ms / 1000
     for _ in range(TRIES_MAX):
-        stage.send(mix, 60)
+        stage.send(60)
         end_txn(stage, role, Action.KILL_BEFORE, nth=3)
         if role.wait(BITE_TIMEOUT_S):
             stage.note_heir(role)
-            stage.send(mix, 20)
+            stage.send(20)
             stage.idle(role, session_s + 1.5)
         if stage.skipping_restarts and stage.sampler.busy_rebalances:
             return
 
 
-def send_until(stage: Stage, mix: Mix, wanted: dict[str, int], timeout_s: float) -> None:
+def send_until(stage: Stage, wanted: Mapping[Name, int], timeout_s: float) -> None:
     """Work goes on coming in until every fault of `wanted` has bitten so often, or the time is over."""
-    for _ in range(int(timeout_s / 1.0)):
+    for _ in range(int(timeout_s)):
         if all(stage.bites[name] >= count for name, count in wanted.items()):
             return
-        stage.send(mix, 10)
+        stage.send(10)
         stage.play_for(1.0)

@@ -8,8 +8,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
+from tests.chaos.inputs.mix import Mix
 from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.installation import Installation, Shape
+from tests.chaos.play.scene import MIX, SHAPE
 from tests.chaos.play.stage import Stage, staged
 
 
@@ -18,16 +20,16 @@ def prepared(
     cluster: Cluster,
     folder: Path,
     rng: Random,
-    shape: Shape | None = None,
+    shape: Shape = SHAPE,
+    mix: Mix = MIX,
     worker_module: Sequence[str] = ("stream", "worker"),
 ) -> Iterator[Stage]:
     """One dispatcher and the shape's workers, on topics of their own; watchers are on."""
-    chosen = shape or Shape()
     prefix = f"chaos-{time.time_ns():x}."
-    installation = Installation(prefix, folder, cluster.proxied, chosen)
-    with staged(cluster, installation, rng) as stage:
+    installation = Installation(prefix, folder, cluster.proxied, shape)
+    with staged(cluster, installation, rng, mix) as stage:
         stage.dispatcher()
-        for slot in range(chosen.workers):
+        for slot in range(shape.workers):
             stage.worker(slot, worker_module)
         for role in stage.roles.values():
             role.start()

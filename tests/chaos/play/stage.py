@@ -30,10 +30,11 @@ TOPICS_TIMEOUT_S: Final = 60.0
 class Stage:
     """Everything of one run. Scenarios send records, hurt roles, and call `revive` now and then."""
 
-    def __init__(self, cluster: Cluster, installation: Installation, rng: Random) -> None:
+    def __init__(self, cluster: Cluster, installation: Installation, rng: Random, mix: Mix) -> None:
         self.cluster = cluster
         self.installation = installation
         self.rng = rng
+        self.mix = mix
         self.plans: dict[int, Planned] = {}
         self.positions = Positions(cluster.direct)
         self.sampler = Sampler(self.positions, cluster.proxy, installation.groups)
@@ -79,18 +80,19 @@ class Stage:
 
     # The play
 
-    def send(self, mix: Mix, count: int, batch: int = 20) -> None:
-        """`count` records now, some batches in transactions, some of those aborted."""
-        records = generate(self.rng, mix, count, first_number=len(self.plans))
+    def send(self, count: int, mix: Mix | None = None, batch: int = 20) -> None:
+        """`count` records now (of the stage's mix), some batches in transactions, some of those aborted."""
+        records = generate(self.rng, mix or self.mix, count, first_number=len(self.plans))
         self.plans.update((record.number, record) for record in records)
         for part in batches(records, batch):
             self.sender.send_mixed(self.rng, part)
 
-    def send_markers(self, mix: Mix) -> None:
+    def send_markers(self) -> None:
         """Aborted records on every input partition as its last thing."""
+        partitions = self.mix.partitions
         ghosts = [
-            Planned(number, number % mix.partitions, None, b"never seen", [])
-            for number in range(len(self.plans), len(self.plans) + 3 * mix.partitions)
+            Planned(number, number % partitions, None, b"never seen", [])
+            for number in range(len(self.plans), len(self.plans) + 3 * partitions)
         ]
         self.plans.update((ghost.number, ghost) for ghost in ghosts)
         self.sender.end_with_markers(ghosts)
@@ -221,11 +223,11 @@ class Stage:
 
 
 @contextmanager
-def staged(cluster: Cluster, installation: Installation, rng: Random) -> Iterator[Stage]:
+def staged(cluster: Cluster, installation: Installation, rng: Random, mix: Mix) -> Iterator[Stage]:
     """A stage whose processes and threads end with the block."""
     installation.write_config()
     installation.create_own_topics(cluster.direct)
-    stage = Stage(cluster, installation, rng)
+    stage = Stage(cluster, installation, rng, mix)
     cluster.owned_by(stage.kill_owner)
     try:
         yield stage
