@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -12,6 +13,8 @@ from pathlib import Path
 
 from stream.processes import tether
 from stream.processes.identity import Identity, end_group, signal_group, started_of
+
+log = logging.getLogger(__name__)
 
 #: A log longer than this is set aside as `<name>.1` when its process starts.
 LOG_BYTES_MAX = 64 * 1024 * 1024
@@ -39,9 +42,14 @@ class Child:
         log_file.parent.mkdir(parents=True, exist_ok=True)
         _set_aside(log_file)
         tied = [sys.executable, "-I", "-S", tether.__file__, str(os.getpid()), *command]
-        with log_file.open("ab") as log:
+        with log_file.open("ab") as output:
             process = subprocess.Popen(
-                tied, stdin=subprocess.DEVNULL, stdout=log, stderr=log, env=dict(environment), process_group=0
+                tied,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                env=dict(environment),
+                process_group=0,
             )
         return cls(process, started_of(process.pid) or 0.0)
 
@@ -52,7 +60,7 @@ class Child:
     def exit_code(self) -> int | None:
         """None while it runs; negative: the signal that ended it. The dead one's group is ended first."""
         if self._process.returncode is None and self._is_dead():
-            end_group(self.pid, GROUP_END_TIMEOUT_S)
+            self._end_group()
             self._process.wait()
         return self._process.returncode
 
@@ -70,7 +78,11 @@ class Child:
         if self.exit_code() is None:
             signal_group(self.pid, signal.SIGKILL)
             self._process.wait()
-        end_group(self.pid, GROUP_END_TIMEOUT_S)
+        self._end_group()
+
+    def _end_group(self) -> None:
+        if not end_group(self.pid, GROUP_END_TIMEOUT_S):
+            log.error("process group %d outlives SIGKILL for %.0f s", self.pid, GROUP_END_TIMEOUT_S)
 
 
 def _set_aside(log_file: Path) -> None:

@@ -19,42 +19,47 @@ from stream.processes.identity import STARTED_TOLERANCE_S, end_group
 
 log = logging.getLogger(__name__)
 
-#: Set for every child, inherited by what it starts: the state directory that it belongs to.
-MARK: Final = "HEADRACE_STATE_DIR"
 END_TIMEOUT_S: Final = 15.0
 
 
 class Living(NamedTuple):
-    """A process of this machine, as far as it matters here."""
+    """A process of this machine, as far as it matters here; `started` is epoch seconds."""
 
     pid: int
     group: int
     started: float
-    #: Its MARK; None: it has none, or it may not be read.
-    state_dir: str | None
 
 
-def leftover_groups(recorded: Iterable[Identity], living: Sequence[Living], state_dir: str) -> list[int]:
-    """The process groups to end. Pure.
+def leftover_groups(
+    recorded: Iterable[Identity], living: Sequence[Living], alive_until_s: float
+) -> list[int]:
+    """The process groups to end. Pure. `alive_until_s`: the predecessor's last sign of life (epoch seconds).
 
-    A recorded leader must still be the same process (pid and start time). Where it is gone, members of its group
-    count if they carry our mark; the kernel gives a group's number to nobody else while it has members.
+    A recorded leader must still be the same process (pid and start time). Where it is gone, a member of its group
+    counts if it started after the leader and before that last sign: the group's number was our leader's then. Nothing
+    of the process itself can tell: an engine core that sets its title wipes its command line and its environment.
     """
     leaders = {process.pid: process for process in living}
     groups = []
     for identity in recorded:
         leader = leaders.get(identity.pid)
         if leader is not None:
-            if abs(leader.started - identity.started) <= STARTED_TOLERANCE_S:
-                groups.append(identity.pid)
-        elif any(process.group == identity.pid and process.state_dir == state_dir for process in living):
+            ours = abs(leader.started - identity.started) <= STARTED_TOLERANCE_S
+        else:
+            members = (process for process in living if process.group == identity.pid)
+            ours = any(_between(identity.started, member.started, alive_until_s) for member in members)
+        if ours:
             groups.append(identity.pid)
     return groups
 
 
-def end_leftovers(recorded: Sequence[Identity], state_dir: str) -> list[int]:
+def _between(begin_s: float, started_s: float, end_s: float) -> bool:
+    return begin_s - STARTED_TOLERANCE_S <= started_s <= end_s + STARTED_TOLERANCE_S
+
+
+def end_leftovers(recorded: Sequence[Identity], alive_until_s: float) -> list[int]:
     """End them all and return their groups; StreamError names one that cannot be ended."""
-    groups = leftover_groups(recorded, _living({identity.pid for identity in recorded}), state_dir)
+    groups = leftover_groups(recorded, _living({identity.pid for identity in recorded}), alive_until_s)
     for group in groups:
         log.warning("ending process group %d, left by a supervisor that was killed", group)
         if not end_group(group, END_TIMEOUT_S):
@@ -71,15 +76,7 @@ def _living(groups: set[int]) -> list[Living]:
         try:
             group = os.getpgid(process.pid)
             if (process.pid in groups or group in groups) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(Living(process.pid, group, process.create_time(), _mark(process)))
+                found.append(Living(process.pid, group, process.create_time()))
         except (psutil.Error, ProcessLookupError):
             continue
     return found
-
-
-def _mark(process: psutil.Process) -> str | None:
-    try:
-        mark = process.environ().get(MARK)
-        return str(mark) if mark is not None else None
-    except psutil.AccessDenied:
-        return None

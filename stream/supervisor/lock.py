@@ -1,4 +1,4 @@
-"""One living supervisor a state directory."""
+"""One living supervisor a state directory, and the last sign of life of the one before."""
 
 from __future__ import annotations
 
@@ -11,11 +11,26 @@ from pathlib import Path
 from stream.errors import UsageError
 
 
+class StateDirLock:
+    """Held by the living supervisor; the kernel frees it with the process."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        #: When the predecessor last touched it, epoch seconds; 0: there was none.
+        self.predecessor_alive_s = path.stat().st_mtime if path.exists() else 0.0
+
+    def touch(self) -> None:
+        """A sign of life: whoever starts next knows how long we were there."""
+        os.utime(self._path)
+
+
 @contextmanager
-def state_dir_lock(state_dir: Path) -> Iterator[None]:
-    """Held while the block runs; the kernel frees it with the process. UsageError when another one lives there."""
+def state_dir_lock(state_dir: Path) -> Iterator[StateDirLock]:
+    """Held while the block runs. UsageError when another supervisor lives there."""
     state_dir.mkdir(parents=True, exist_ok=True)
-    with (state_dir / "lock").open("a+", encoding="utf-8") as lock:
+    path = state_dir / "lock"
+    held = StateDirLock(path)
+    with path.open("a+", encoding="utf-8") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -27,4 +42,4 @@ def state_dir_lock(state_dir: Path) -> Iterator[None]:
         lock.truncate(0)
         lock.write(f"{os.getpid()}\n")
         lock.flush()
-        yield
+        yield held

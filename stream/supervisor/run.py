@@ -18,8 +18,8 @@ from stream.processes import Identity
 from stream.supervisor.broker_process import BrokerProcess
 from stream.supervisor.commands import Commands, role_commands
 from stream.supervisor.config_copy import copy_config
-from stream.supervisor.leftovers import MARK, end_leftovers
-from stream.supervisor.lock import state_dir_lock
+from stream.supervisor.leftovers import end_leftovers
+from stream.supervisor.lock import StateDirLock, state_dir_lock
 from stream.supervisor.process import RoleProcess
 from stream.supervisor.restart import RestartPolicy
 from stream.supervisor.runtime import Runtime, RuntimeFile
@@ -66,21 +66,26 @@ def run_up(settings: Settings, config: Path | None, state_dir: Path, *, parts: P
     """
     state_dir = state_dir.absolute()
     stop = StopWish()
-    with state_dir_lock(state_dir), stop.listening():
+    with state_dir_lock(state_dir) as lock, stop.listening():
         file = RuntimeFile(state_dir)
-        _end_predecessor(file.read(), state_dir)
+        _end_predecessor(file.read(), lock)
         copy_config(config, state_dir)
         server = serve_metrics(settings.metrics_port)
         try:
             up = Up(settings, state_dir, file, stop, parts or Parts(), server.url)
-            return up.run(Supervisor(server.metrics, up.write, policy=up.parts.policy))
+
+            def changed(units: Sequence[Unit]) -> None:
+                lock.touch()
+                up.write(units)
+
+            return up.run(Supervisor(server.metrics, changed, policy=up.parts.policy))
         finally:
             server.close()
 
 
-def _end_predecessor(runtime: Runtime | None, state_dir: Path) -> None:
+def _end_predecessor(runtime: Runtime | None, lock: StateDirLock) -> None:
     recorded = [Identity(entry.pid, entry.started) for entry in runtime.processes] if runtime else []
-    end_leftovers(recorded, str(state_dir))
+    end_leftovers(recorded, lock.predecessor_alive_s)
 
 
 class Up:
@@ -129,7 +134,7 @@ class Up:
         if self._stop.wished:
             return
         self.parts.prepare(self._settings, self._place())
-        environment = {**os.environ, MARK: str(self._state_dir), "PYTHONUNBUFFERED": "1"}
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         supervisor.add(self._roles(environment))
         self._until_running(supervisor)
 

@@ -23,7 +23,8 @@ def main(name: str, state_dir: Path, *behaviour: str) -> int:
     if "talkative" in behaviour:
         sys.stderr.write("all is well\n")
     if "engine" in behaviour:
-        engine = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(120)"])
+        # Without an environment, as one that has set its title and so wiped it.
+        engine = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(120)"], env={})
         (state_dir / "engine.pid").write_text(str(engine.pid))
     if "stubborn" in behaviour:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)

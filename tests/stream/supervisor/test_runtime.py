@@ -63,33 +63,34 @@ def test_a_document_that_cannot_be_read_says_nothing(tmp_path: Path, text: str |
 # ---- leftovers
 
 WORKER = Identity(100, 1000.0)
-HERE = "/state"
+LAST_SIGN_S = 5000.0
 
 
 def found(*living: Living) -> list[int]:
-    return leftover_groups([WORKER], living, HERE)
+    return leftover_groups([WORKER], living, LAST_SIGN_S)
 
 
 def test_a_recorded_process_that_still_lives_is_a_leftover() -> None:
-    assert found(Living(100, 100, 1000.4, None)) == [100]
+    assert found(Living(100, 100, 1000.4)) == [100]
 
 
 def test_a_pid_that_somebody_else_has_now_is_left_alone() -> None:
-    assert found(Living(100, 100, 2000.0, None)) == []
-    assert found(Living(100, 55, 2000.0, HERE)) == []
+    assert found(Living(100, 100, 6000.0)) == []
+    assert found(Living(100, 55, 2000.0), Living(101, 100, 2000.0)) == []
 
 
 def test_the_engine_core_of_a_dead_worker_is_a_leftover() -> None:
-    assert found(Living(101, 100, 1010.0, HERE)) == [100]
+    assert found(Living(101, 100, 1010.0)) == [100]
+    assert found(Living(101, 100, LAST_SIGN_S + 1)) == [100]
 
 
-def test_a_group_of_another_installation_is_left_alone() -> None:
-    assert found(Living(101, 100, 1010.0, "/elsewhere")) == []
-    assert found(Living(101, 100, 1010.0, None)) == []
+def test_a_group_that_got_the_number_after_our_time_is_left_alone() -> None:
+    assert found(Living(101, 100, LAST_SIGN_S + 60)) == []
+    assert found(Living(101, 100, 900.0)) == []
 
 
 def test_nothing_recorded_means_nothing_to_end() -> None:
-    assert leftover_groups([], [Living(100, 100, 1000.0, HERE)], HERE) == []
+    assert leftover_groups([], [Living(100, 100, 1000.0)], LAST_SIGN_S) == []
 
 
 # ---- lock
@@ -108,6 +109,15 @@ def test_the_lock_is_free_after_its_block(tmp_path: Path) -> None:
     for _ in range(2):
         with state_dir_lock(tmp_path):
             pass
+
+
+def test_the_next_start_knows_when_its_predecessor_was_last_alive(tmp_path: Path) -> None:
+    with state_dir_lock(tmp_path) as first:
+        assert first.predecessor_alive_s == 0
+        first.touch()
+        last_sign_s = (tmp_path / "lock").stat().st_mtime
+    with state_dir_lock(tmp_path) as second:
+        assert second.predecessor_alive_s == last_sign_s
 
 
 # ---- the copy of the configuration
