@@ -12,7 +12,9 @@ SOURCES = ["in/0/0", "in/0/1", "in/1/0"]
 
 
 def test_one_output_for_each_input_is_exact() -> None:
-    sums = tally(SOURCES, [Outcome("in/0/0", "a"), Outcome("in/0/1", None, "invalid"), Outcome("in/1/0", "b")])
+    sums = tally(
+        SOURCES, [Outcome("in/0/0", "a"), Outcome("in/0/1", None, "invalid"), Outcome("in/1/0", "b")]
+    )
     assert sums.exact
     assert (sums.results, sums.dead_letters) == (2, 1)
 
