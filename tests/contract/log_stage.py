@@ -113,9 +113,16 @@ class Stage:
         assert failures == [None] * len(outputs)
 
     def member(
-        self, group: str, topics: Sequence[str], instance_id: str | None = None, **kind: str
+        self,
+        group: str,
+        topics: Sequence[str],
+        instance_id: str | None = None,
+        *,
+        assignor: Assignor = "range",
+        hasty: bool = False,
     ) -> Member:
-        consumer = self.log.consumer(group, instance_id, **kind)  # type: ignore[arg-type]
+        log = self.hasty if hasty else self.log
+        consumer = log.consumer(group, instance_id, assignor=assignor)
         listener = Follower(consumer)
         self._open.append(consumer.close)
         consumer.subscribe(topics, listener)
