@@ -10,7 +10,6 @@ from typing import Final
 from stream.cli.finding.hit import Hit
 from stream.cli.finding.scan import Deadline
 from stream.cli.finding.search import Search
-from stream.cli.finding.started import Journals, running_workers
 from stream.cli.installation import find_installation
 from stream.cli.options import installation_options, json_option, timeout_option
 from stream.cli.parser import Commands
@@ -33,8 +32,7 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     deadline = Deadline(arguments.timeout)
     found = find_installation(arguments)
-    journals = Journals(found.state_dir, running_workers(found.runtime))
-    search = Search(found.log("find"), found.settings, journals, deadline)
+    search = Search(found.log("find"), found.settings, deadline)
     hits = 0
     for hit in search.run(arguments.record):
         hits += 1

@@ -33,6 +33,16 @@ def record_line(record: Record, *, as_bytes: bool = False) -> str:
     return line if line.isascii() else line.translate(_LINE_ENDS)
 
 
+def readable(value: bytes | None) -> tuple[str | None, str | None]:
+    """(encoding, the bytes as text): `text` where they are UTF-8, else `base64`; None for null."""
+    if value is None:
+        return None, None
+    try:
+        return "text", value.decode("utf-8")
+    except UnicodeDecodeError:
+        return "base64", _base64(value)
+
+
 def _value(value: bytes | None) -> tuple[str | None, str]:
     """The encoding's name, and the value as JSON text: a JSON value stands in the line as it is."""
     if value is None:

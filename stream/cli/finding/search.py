@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 from contextlib import closing
 from itertools import islice
 from typing import Final
@@ -11,7 +11,6 @@ from schemas.source import Source
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.outputs import output_topics, outputs
 from stream.cli.finding.scan import Deadline
-from stream.cli.finding.started import Journals
 from stream.cli.finding.underway import Underway
 from stream.cli.finding.wanted import Wanted, WantedId, WantedSource, WantedSources
 from stream.config.settings import Settings
@@ -25,10 +24,9 @@ ASK_S: Final = 10.0
 class Search:
     """One search; `deadline` bounds all of it."""
 
-    def __init__(self, log: Log, settings: Settings, journals: Journals, deadline: Deadline) -> None:
+    def __init__(self, log: Log, settings: Settings, deadline: Deadline) -> None:
         self._log = log
         self._settings = settings
-        self._journals = journals
         self._deadline = deadline
         self._topics = log.admin().topics(ASK_S)
         self._underway = Underway(log, settings, self._topics, deadline)
@@ -58,7 +56,7 @@ class Search:
         """Those that had no output when `reader` came to its end."""
         new = (source for source in self._underway.inputs(wanted) if source not in finished)
         left = dict.fromkeys(islice(new, HITS_MAX - len(finished)))
-        for look in (self._underway.waiting, self._released):
+        for look in (self._underway.waiting, self._underway.released):
             for hit in list(look(left)):
                 left.pop(hit.source, None)
                 yield hit
@@ -68,6 +66,3 @@ class Search:
             yield hit
         for source in left:
             yield Hit(source, State.ANSWERED, None, "its output is no longer on its topic")
-
-    def _released(self, sources: Collection[Source]) -> Iterator[Hit]:
-        return self._underway.released(sources, self._journals)

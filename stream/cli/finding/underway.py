@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 from schemas.lane import LANES
 from schemas.source import Source
+from stream.cli.beats import last_beats
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.scan import Deadline, scan_topics
-from stream.cli.finding.started import Journals
 from stream.cli.finding.wanted import Wanted, WantedSources, position
 from stream.cli.standing import Standing, partitions_of, standings
 from stream.config.patterns import TopicPattern
@@ -43,16 +43,19 @@ class Underway:
             if not standing.done(source.offset):
                 yield Hit(source, State.WAITING, source, _before(standing, source.offset))
 
-    def released(self, sources: Collection[Source], journals: Journals) -> Iterator[Hit]:
+    def released(self, sources: Collection[Source]) -> Iterator[Hit]:
         """A hit for each whose output no worker has committed."""
+        if not sources:
+            return
         wanted = WantedSources(sources)
+        workers = self._workers()
         groups = self._work_standings()
         begin = {place: standing.base for place, standing in groups.items() if standing.base < standing.end}
         for record in scan_topics(self._log, begin, self._deadline):
             source = wanted.later(record)
             standing = groups[Partition(record.topic(), record.partition())]
             if source is not None and not standing.done(record.offset()):
-                yield _at_work(source, position(record), standing, journals)
+                yield _at_work(source, position(record), standing, workers)
 
     def _begin(self, wanted: Wanted) -> list[str] | dict[Partition, int]:
         if wanted.single is not None:
@@ -60,6 +63,11 @@ class Underway:
             return {Partition(topic, partition): offset}
         patterns = [TopicPattern(binding.pattern) for binding in self._settings.inputs]
         return [topic for topic in self._topics if any(pattern.matches(topic) for pattern in patterns)]
+
+    def _workers(self) -> Mapping[str, str]:
+        """Source -> the worker in whose engine it is."""
+        beats = last_beats(self._log, self._settings, self._topics)
+        return {source: beat.worker for beat in beats for source in beat.sources}
 
     def _work_standings(self) -> dict[Partition, Standing]:
         found: dict[Partition, Standing] = {}
@@ -70,8 +78,8 @@ class Underway:
         return found
 
 
-def _at_work(source: Source, where: Source, standing: Standing, journals: Journals) -> Hit:
-    worker = journals.started_by(source)
+def _at_work(source: Source, where: Source, standing: Standing, workers: Mapping[str, str]) -> Hit:
+    worker = workers.get(str(source))
     if worker is not None:
         return Hit(source, State.RUNNING, where, f"by {worker}")
     return Hit(source, State.RELEASED, where, _before(standing, where.offset))

@@ -9,6 +9,7 @@ from typing import Any, Final
 import psutil
 
 from schemas.lane import LANES
+from stream.cli.beats import last_beats
 from stream.cli.installation import Installation
 from stream.cli.overview.dead_letters import count_dead_letters
 from stream.cli.overview.lanes import Key, LaneWork, lane_works, unrouted
@@ -27,7 +28,7 @@ def status_report(found: Installation, interval_s: float) -> Report:
     log, settings = found.log("status"), found.settings
     topics = log.admin().topics(ASK_S)
     works = lane_works(log.admin(), settings, topics, interval_s)
-    running = running_now(found.runtime)
+    running = running_now(last_beats(log, settings, topics))
     versions = map_versions(log, settings, topics)
     return {
         "brokers": found.bootstrap_servers.split(","),

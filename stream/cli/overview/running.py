@@ -1,43 +1,18 @@
-"""Requests inside the engines now, as the workers of this machine serve it to Prometheus."""
+"""Requests inside the engines now, as the workers' heartbeats tell them."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Mapping
 
-import httpx
-from prometheus_client.parser import text_string_to_metric_families
-
-from schemas.lane import Lane
+from schemas.lane import LANES
 from stream.cli.overview.lanes import Key
-from stream.metrics.names import MetricName
-
-FETCH_S: Final = 2.0
-INFLIGHT: Final[MetricName] = "headrace_inflight"
+from stream.worker.heartbeat import Heartbeat
 
 
-def running_now(runtime: Mapping[str, Any]) -> Mapping[Key, int]:
-    """Over all processes of runtime.json; one that does not answer runs nothing that can be told."""
+def running_now(beats: Iterable[Heartbeat]) -> Mapping[Key, int]:
+    """Over all workers, by lane."""
     running: Counter[Key] = Counter()
-    with httpx.Client(timeout=FETCH_S) as client:
-        for url in runtime.get("metrics_urls", {}).values():
-            running.update(_inflight(_fetch(client, url)))
+    for beat in beats:
+        running.update({Key(beat.endpoint, lane): beat.running.get(str(lane), 0) for lane in LANES})
     return running
-
-
-def _fetch(client: httpx.Client, url: str) -> str:
-    try:
-        return client.get(url).text
-    except httpx.HTTPError:
-        # It is starting, or has just died: its state says so.
-        return ""
-
-
-def _inflight(text: str) -> dict[Key, int]:
-    samples = [sample for family in text_string_to_metric_families(text) for sample in family.samples]
-    return {
-        Key(sample.labels["endpoint"], Lane(sample.labels["lane"])): int(sample.value)
-        for sample in samples
-        if sample.name == INFLIGHT
-    }

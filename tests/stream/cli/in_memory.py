@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 
@@ -9,7 +10,7 @@ from schemas import headers as names
 from schemas.dead_letter import DeadLetter, write_dead_letter
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.headers import Headers
-from schemas.lane import Lane
+from schemas.lane import LANES, Lane
 from schemas.result import result_headers
 from schemas.source import Source
 from stream.config.settings import Settings
@@ -17,6 +18,7 @@ from stream.ledger.offset_map import OffsetMap, encode
 from stream.log.base import Delivery, OffsetCommit, Output, Partition, Success
 from stream.log.memory import MemoryLog
 from stream.topics import ensure_topics
+from stream.worker.heartbeat import Heartbeat, heartbeat_record
 from workers.endpoint import Endpoint
 
 
@@ -76,6 +78,15 @@ class InMemory:
         letter = DeadLetter(None, value, tuple(carried or ()), source, 0, "group", failure)
         written = write_dead_letter(letter)
         return self.put(self.settings.outputs.dead_letters, written.value, written.headers)
+
+    def beat(self, worker: str, running: list[Source], age_ms: int = 0) -> None:
+        """A worker tells that these are in its engine, in the batch lane."""
+        by_lane = {str(lane): 0 for lane in LANES} | {"batch": len(running)}
+        at_ms = time.time_ns() // 1_000_000 - age_ms
+        sources = [str(source) for source in running]
+        beat = Heartbeat(worker, "sim", at_ms, "running", 8, by_lane, {}, {}, [0], 0, sources)
+        record = heartbeat_record(self.settings.own_topic("workers"), beat)
+        self.put(record.topic, record.value)
 
     def done(self, group: str, place: Partition, offsets: OffsetMap) -> None:
         self.commit(group, place, offsets.base, encode(offsets))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import pytest
 
@@ -11,12 +10,10 @@ from schemas.source import Source
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.scan import Deadline
 from stream.cli.finding.search import HITS_MAX, Search
-from stream.cli.finding.started import Journals, running_workers
 from stream.errors import WaitedTooLong
 from stream.ledger.offset_map import OffsetMap
 from stream.log.base import Partition
 from tests.stream.cli.in_memory import InMemory
-from workers.journal import Journal, journal_path
 
 
 @pytest.fixture
@@ -24,9 +21,8 @@ def here() -> InMemory:
     return InMemory()
 
 
-def find(here: InMemory, words: str, journals: Journals | None = None) -> list[Hit]:
-    none = Journals(Path("nowhere"), [])
-    return list(Search(here.log, here.settings, journals or none, Deadline(20)).run(words))
+def find(here: InMemory, words: str) -> list[Hit]:
+    return list(Search(here.log, here.settings, Deadline(20)).run(words))
 
 
 def routed(here: InMemory, source: Source) -> None:
@@ -54,19 +50,20 @@ def test_a_routed_record_is_released_with_its_place_in_the_queue(here: InMemory,
     assert find(here, "r-1" if by_id else str(source)) == [hit]
 
 
-def test_a_record_in_the_journal_of_a_running_worker_runs(here: InMemory, tmp_path: Path) -> None:
+def test_a_record_that_a_worker_names_in_its_heartbeat_runs(here: InMemory) -> None:
     source = here.request("r-1")
     routed(here, source)
     work = here.release(source)
-    journal = Journal(journal_path(tmp_path, "worker-sim-00"))
-    journal.started([source])
-    journal.close()
-    runtime = {"processes": [{"role": "worker", "name": "worker-sim-00", "state": "running"}]}
-    [hit] = find(here, "r-1", Journals(tmp_path, running_workers(runtime)))
-    assert hit == Hit(source, State.RUNNING, work, "by worker-sim-00")
-    restarting = {"processes": [{"role": "worker", "name": "worker-sim-00", "state": "restarting"}]}
-    [hit] = find(here, "r-1", Journals(tmp_path, running_workers(restarting)))
-    assert hit.state == State.RELEASED
+    here.beat("worker-sim-00", [source])
+    assert find(here, "r-1") == [Hit(source, State.RUNNING, work, "by worker-sim-00")]
+
+
+def test_a_worker_that_is_silent_runs_nothing(here: InMemory) -> None:
+    source = here.request("r-1")
+    routed(here, source)
+    here.release(source)
+    here.beat("worker-sim-00", [source], age_ms=60_000)
+    assert [hit.state for hit in find(here, "r-1")] == [State.RELEASED]
 
 
 @pytest.mark.parametrize("by_id", [True, False])
@@ -151,4 +148,4 @@ def test_a_search_that_takes_too_long_says_so(here: InMemory) -> None:
     now = iter(range(0, 10_000, 10))
     deadline = Deadline(5, lambda: next(now))
     with pytest.raises(WaitedTooLong, match="not all was looked through in 5 s"):
-        list(Search(here.log, here.settings, Journals(Path("nowhere"), []), deadline).run("r-1"))
+        list(Search(here.log, here.settings, deadline).run("r-1"))

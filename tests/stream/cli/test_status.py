@@ -13,6 +13,7 @@ import pytest
 from cache.shard_map import encode_map, uniform
 from schemas.lane import LANES, Lane
 from schemas.source import Source
+from stream.cli.beats import last_beats
 from stream.cli.overview.dead_letters import count_dead_letters
 from stream.cli.overview.lanes import Key, lane_works, unrouted
 from stream.cli.overview.map_versions import map_versions
@@ -21,7 +22,6 @@ from stream.cli.overview.report import processes
 from stream.cli.overview.running import running_now
 from stream.ledger.offset_map import OffsetMap
 from stream.log.base import Output, Partition
-from stream.metrics.server import serve_metrics
 from tests.stream.cli.conftest import Installed, Run
 from tests.stream.cli.in_memory import InMemory
 
@@ -112,12 +112,15 @@ def test_durations_are_told_in_the_unit_that_suits(seconds: float, told: str) ->
     assert duration(seconds) == told
 
 
-def test_running_is_what_the_workers_serve_to_prometheus() -> None:
-    with closing(serve_metrics(0)) as one, closing(serve_metrics(0)) as other:
-        one.metrics.level("headrace_inflight", 3, endpoint="sim", lane="batch")
-        other.metrics.level("headrace_inflight", 2, endpoint="sim", lane="batch")
-        urls = {"worker-sim-00": one.url, "worker-sim-01": other.url, "gone": "http://127.0.0.1:1/metrics"}
-        assert running_now({"metrics_urls": urls}) == {BATCH: 5}
+def test_running_is_what_the_workers_that_beat_told_last(here: InMemory) -> None:
+    source = Source("in", 0, 0)
+    here.beat("worker-sim-00", [source] * 9)
+    here.beat("worker-sim-00", [source] * 3)
+    here.beat("worker-sim-01", [source] * 2)
+    here.beat("worker-sim-02", [source], age_ms=60_000)
+    here.put(here.settings.own_topic("workers"), b"not a heartbeat")
+    beats = last_beats(here.log, here.settings, here.log.admin().topics(5))
+    assert running_now(beats)[BATCH] == 5
 
 
 def test_a_process_that_is_not_there_any_more_is_told() -> None:

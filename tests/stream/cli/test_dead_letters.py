@@ -1,0 +1,107 @@
+"""Dead letters on the command line, on a real broker."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from contextlib import closing
+
+import pytest
+
+from schemas.dead_letter import DeadLetter, write_dead_letter
+from schemas.failure import ErrorClass, Failure, Stage
+from schemas.source import Source
+from stream.cli.moments import moment_ms
+from stream.log.base import Output
+from tests.stream.cli.conftest import Ended, Installed, Run
+
+pytestmark = pytest.mark.broker
+
+
+@pytest.fixture
+def buried(installed: Installed) -> Installed:
+    """Two dead letters: one of tenant acme that is not UTF-8, one invalid with a long message."""
+    topic = installed.requests
+    unreadable = Failure(ErrorClass.UNREADABLE, Stage.DECODE, "not\nUTF-8")
+    invalid = Failure(ErrorClass.INVALID, Stage.VALIDATE, "x" * 500)
+    letters = [
+        DeadLetter(
+            b"\xffk", b"\xff\xfe", (("mine", b"1"),), Source(topic, 0, 7), 0, "g", unreadable, tenant="acme"
+        ),
+        DeadLetter(None, b'{"a": 1}', (), Source(topic, 1, 8), 0, "g", invalid),
+    ]
+    with closing(installed.log.plain_producer()) as producer:
+        for letter in letters:
+            written = write_dead_letter(letter)
+            producer.send(Output(installed.settings.outputs.dead_letters, *written, 0))
+        assert producer.flush(30) == 0
+    return installed
+
+
+def letters(run: Run, installed: Installed, *words: str) -> Ended:
+    ended = run("dead-letters", *words, "-c", str(installed.config))
+    assert ended.err == ""
+    return ended
+
+
+def test_a_list_has_a_line_for_each(run: Run, buried: Installed) -> None:
+    first, second = letters(run, buried, "list").out.splitlines()
+    assert f"{buried.requests}/0/7  unreadable (decode): not UTF-8" in first
+    assert second.endswith("x" * 160 + "…")
+
+
+@pytest.mark.parametrize(
+    ("words", "partitions"),
+    [
+        ((), ["0", "1"]),
+        (("--class", "invalid"), ["1"]),
+        (("--tenant", "acme"), ["0"]),
+        (("--since", "1h"), ["0", "1"]),
+        (("--since", str(2 * 10**12)), []),
+        (("--class", "poison"), []),
+    ],
+)
+def test_filters_choose(run: Run, buried: Installed, words: tuple[str, ...], partitions: list[str]) -> None:
+    told = letters(run, buried, "list", "--json", *words).lines
+    assert [letter["source"].split("/")[1] for letter in told] == partitions
+
+
+def test_show_has_the_original_as_it_came(run: Run, buried: Installed) -> None:
+    [told] = letters(run, buried, "show", "--json", "--source", f"{buried.requests}/0/7").lines
+    assert (told["encoding"], told["value"], told["headers"]) == ("base64", "//4=", [["mine", "1"]])
+    assert (told["class"], told["stage"], told["message"]) == ("unreadable", "decode", "not\nUTF-8")
+    for_people = letters(run, buried, "show", "--class", "invalid").out
+    assert f"source: {buried.requests}/1/8\n" in for_people
+    assert 'value:\n{"a": 1}\n' in for_people
+
+
+def test_a_replay_puts_each_back_once(run: Run, buried: Installed) -> None:
+    dry = letters(run, buried, "replay", "--dry-run").out
+    assert dry.endswith("2 would be replayed, 0 were replayed before, 0 refused\n")
+    assert letters(run, buried, "replay").out.endswith("2 replayed, 0 were replayed before, 0 refused\n")
+    assert letters(run, buried, "replay").out.endswith("0 replayed, 2 were replayed before, 0 refused\n")
+    told = letters(run, buried, "replay", "--again", "--class", "invalid", "--json").lines
+    assert told == [{"letter": "0/1", "source": f"{buried.requests}/1/8", "outcome": "replayed", "why": None}]
+    back = run("consume", buried.requests, "--bytes", "-c", str(buried.config)).lines
+    assert sorted(record["value"] for record in back) == ["//4=", "eyJhIjogMX0=", "eyJhIjogMX0="]
+
+
+def test_a_wrong_filter_is_a_usage_error(run: Run) -> None:
+    for words in (("--class", "bad"), ("--since", "yesterday"), ("--source", "topic")):
+        ended = run("dead-letters", "list", *words)
+        assert (ended.code, ended.err.count("\n")) == (2, 1)
+
+
+def test_moments_are_ago_dates_or_milliseconds() -> None:
+    now_ms = time.time() * 1000
+    assert moment_ms("2h") == pytest.approx(now_ms - 7_200_000, abs=5_000)
+    assert moment_ms("1764400000000") == 1764400000000
+    assert moment_ms("2026-05-01T12:00+00:00") == 1777636800000
+    with pytest.raises(argparse.ArgumentTypeError):
+        moment_ms("soon")
+
+
+def test_lists_of_programs_are_one_json_value_a_line(run: Run, buried: Installed) -> None:
+    lines = letters(run, buried, "list", "--json").out.splitlines()
+    assert all(isinstance(json.loads(line), dict) for line in lines)
