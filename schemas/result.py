@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Final
 
 import msgspec
@@ -18,11 +18,11 @@ from schemas.times import NO_TIMES, Times
 from schemas.work import VERSION_HEADER
 
 STATUS_OK: Final = 200
+NO_TOKENS: Final[Mapping[str, int]] = MappingProxyType({})
 _ENCODER: Final = msgspec.json.Encoder()
 
 
-@dataclass(frozen=True, slots=True)
-class Facts:
+class Facts(msgspec.Struct, frozen=True):
     """What a result says of its record beside the answer. None: not known when it failed."""
 
     source: Source
@@ -32,7 +32,7 @@ class Facts:
     attempts: int
     times: Times = NO_TIMES
     #: Tokens found in a cache, by tier.
-    cached_tokens: Mapping[str, int] = field(default_factory=dict)
+    cached_tokens: Mapping[str, int] = NO_TOKENS
 
 
 def answer_value(
@@ -42,8 +42,9 @@ def answer_value(
     told = _told(facts)
     if clamped:
         told["clamped"] = dict(clamped)
-    response = {"status_code": STATUS_OK, "request_id": str(facts.source), "body": dict(body)}
-    return _line(facts, custom_id, response, None, told)
+    name = str(facts.source)
+    whole = body if type(body) is dict else dict(body)
+    return _line(name, custom_id, {"status_code": STATUS_OK, "request_id": name, "body": whole}, None, told)
 
 
 def error_value(facts: Facts, custom_id: str | None, failure: Failure) -> bytes:
@@ -52,7 +53,7 @@ def error_value(facts: Facts, custom_id: str | None, failure: Failure) -> bytes:
     if failure.retry_after_ms is not None:
         told["retry_after_ms"] = failure.retry_after_ms
     error = {"code": failure.error_class, "message": shorten(failure.message)}
-    return _line(facts, custom_id, None, error, told)
+    return _line(str(facts.source), custom_id, None, error, told)
 
 
 def result_headers(source: Source, source_timestamp_ms: int, attempts: int, passing: Headers) -> Headers:
@@ -76,14 +77,14 @@ def _told(facts: Facts) -> dict[str, Any]:
         "lane": facts.lane,
         # Null until cost is built.
         "model_units": None,
-        "cached_tokens": dict(facts.cached_tokens),
+        "cached_tokens": dict(facts.cached_tokens) if facts.cached_tokens else {},
         "attempts": facts.attempts,
         "times_ms": {"queued": queued, "dispatched": dispatched, "first_token": first_token, "done": done},
     }
 
 
 def _line(
-    facts: Facts,
+    name: str,
     custom_id: str | None,
     response: dict[str, Any] | None,
     error: dict[str, Any] | None,
@@ -91,7 +92,7 @@ def _line(
 ) -> bytes:
     return _ENCODER.encode(
         {
-            "id": str(facts.source),
+            "id": name,
             "custom_id": custom_id,
             "response": response,
             "error": error,

@@ -16,7 +16,8 @@ class Source(NamedTuple):
     offset: int
 
     def __str__(self) -> str:
-        return f"{self.topic}/{self.partition}/{self.offset}"
+        topic, partition, offset = self
+        return f"{topic}/{partition}/{offset}"
 
     @classmethod
     def parse(cls, text: str) -> Source:

@@ -18,6 +18,7 @@ _ENCODER: Final = msgspec.json.Encoder()
 def usage_value(facts: Facts, outcome: str, tokens: Mapping[str, int]) -> bytes:
     """`outcome`: `answered`, or the error class. `tokens`: {"input", "output", "cached"}, summed over all attempts."""
     topic, partition, offset = facts.source
+    queued, dispatched, first_token, done = facts.times
     value: dict[str, Any] = {
         "source": {"topic": topic, "partition": partition, "offset": offset},
         "endpoint": facts.endpoint,
@@ -28,11 +29,11 @@ def usage_value(facts: Facts, outcome: str, tokens: Mapping[str, int]) -> bytes:
         "tokens": {
             "input": tokens["input"],
             "output": tokens["output"],
-            "cached": dict(facts.cached_tokens),
+            "cached": dict(facts.cached_tokens) if facts.cached_tokens else {},
         },
         # Null until cost is built.
         "model_units": None,
-        "times_ms": facts.times._asdict(),
+        "times_ms": {"queued": queued, "dispatched": dispatched, "first_token": first_token, "done": done},
     }
     return _ENCODER.encode(value)
 

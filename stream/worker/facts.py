@@ -5,7 +5,7 @@ from __future__ import annotations
 from schemas.dead_letter import DeadLetter
 from schemas.failure import Failure
 from schemas.own_headers import carried_of
-from schemas.result import Facts
+from schemas.result import NO_TOKENS, Facts
 from schemas.source import Source
 from schemas.times import Times
 from schemas.work_record import WorkRecord
@@ -30,7 +30,7 @@ def facts_of(record: OpenRecord, now_ms: int) -> Facts:
         work.lane,
         finished.attempts,
         _times(work, finished, queued_ms),
-        {"engine": cached} if cached else {},
+        {"engine": cached} if cached else NO_TOKENS,
     )
 
 
@@ -39,11 +39,15 @@ def _times(work: WorkRecord, finished: Finished, queued_ms: int) -> Times:
     began_ms = work.source_timestamp_ms
     first_ms = finished.first_token_ms
     return Times(
-        max(0, queued_ms - began_ms),
-        max(0, finished.started_ms - began_ms) if finished.attempts else None,
-        None if first_ms is None else max(0, first_ms - began_ms),
-        max(0, finished.done_ms - began_ms),
+        _since(began_ms, queued_ms),
+        _since(began_ms, finished.started_ms) if finished.attempts else None,
+        None if first_ms is None else _since(began_ms, first_ms),
+        _since(began_ms, finished.done_ms),
     )
+
+
+def _since(began_ms: int, at_ms: int) -> int:
+    return at_ms - began_ms if at_ms > began_ms else 0
 
 
 def source_timestamp_ms(record: OpenRecord) -> int:

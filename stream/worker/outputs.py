@@ -6,9 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
+from schemas.answered import write_answered
 from schemas.dead_letter import write_dead_letter
 from schemas.failure import ErrorClass, Failure, Stage
-from schemas.result import Facts, answer_value, error_value, result_headers
+from schemas.headers import Headers
+from schemas.result import Facts, error_value, result_headers
 from schemas.usage import usage_headers, usage_key, usage_value
 from stream.commit.open_record import OWN, Form, OpenRecord
 from stream.commit.targets import Targets
@@ -51,9 +53,9 @@ class OutputWriter:
     def write(self, record: OpenRecord) -> None:
         """Outputs of a record that has `finished`, or has a `failure` that came before any call."""
         if record.failure is None:
-            refusal = self._refusal(record)
-            if refusal is None:
-                self._put(record, Form.ANSWER)
+            work = record.work
+            if work is None or work.reply_to is None or (refusal := self._refusal(*work.reply_to)) is None:
+                self._answer(record)
                 return
             record.failure = refusal
         errors_as_result = record.work is not None and record.work.errors == "result"
@@ -72,12 +74,8 @@ class OutputWriter:
         self._put(record, Form.ERROR_RESULT if may_tell else Form.DEAD_LETTER)
         return True
 
-    def _refusal(self, record: OpenRecord) -> Failure | None:
-        """Why the answer cannot go where it was asked for, as far as is known now."""
-        reply_to = record.work.reply_to if record.work is not None else None
-        if reply_to is None:
-            return None
-        topic, partition = reply_to
+    def _refusal(self, topic: str, partition: int | None) -> Failure | None:
+        """Why an answer cannot go where it was asked for, as far as is known now."""
         refusal: str | None
         if topic == self._to.results:
             count = self._targets.partitions_of.get(topic, 0)
@@ -87,33 +85,55 @@ class OutputWriter:
             refusal = self._targets.refusal(topic, -1 if partition is None else partition, self._now_s())
         return None if refusal is None else Failure(ErrorClass.UNWRITABLE, Stage.PUBLISH, refusal)
 
+    def _answer(self, record: OpenRecord) -> None:
+        """The way of nearly every record: result and usage written together."""
+        work, finished = record.work, record.finished
+        assert work is not None, "only a readable work record is answered"
+        assert finished is not None, "only a call that ended is answered"
+        answer, tokens = finished.outcome, finished.tokens
+        assert isinstance(answer, Answer), "a record without a failure has an answer"
+        passing = work.passing if work.carried else []
+        made = write_answered(
+            facts_of(record, 0),
+            finished.call.request.custom_id,
+            answer.body,
+            answer.clamped,
+            work.source_timestamp_ms,
+            (tokens.input, tokens.output),
+            passing,
+        )
+        topic, partition = work.reply_to or (self._to.results, None)
+        to = -1 if partition is None else partition
+        record.outputs = (
+            Output(topic, work.key, made.result, made.result_headers, to),
+            Output(self._to.usage, usage_key(work.tenant), made.usage, made.usage_headers),
+        )
+        record.target = OWN if topic == self._to.results else topic
+        record.size_bytes = len(made.result) + len(made.usage) + 2 * OVERHEAD_BYTES
+        if passing:
+            record.size_bytes += _headers_bytes(passing)
+
     def _put(self, record: OpenRecord, form: Form) -> None:
         failure = record.failure
         if form is Form.ERROR_RESULT and failure is not None and failure.error_class is ErrorClass.UNWRITABLE:
             form = Form.DEAD_LETTER  # there is no place for the error result either
         facts = facts_of(record, self._now_ms())
         record.form = form
-        main = self._result(record, facts) if form < Form.DEAD_LETTER else self._dead_letter(record)
+        main = self._error_result(record, facts) if form < Form.DEAD_LETTER else self._dead_letter(record)
         usage = self._usage(record, facts)
         record.outputs = (main, usage)
         record.target = OWN if form >= Form.DEAD_LETTER or main.topic == self._to.results else main.topic
         record.size_bytes = len(main.value or b"") + len(usage.value or b"") + 2 * OVERHEAD_BYTES
         if record.work is None or record.work.carried:
-            record.size_bytes += sum(len(name) + len(value or b"") for name, value in main.headers)
+            record.size_bytes += _headers_bytes(main.headers)
 
-    def _result(self, record: OpenRecord, facts: Facts) -> Output:
-        work, finished = record.work, record.finished
-        assert work is not None, "only a readable work record has a result"
+    def _error_result(self, record: OpenRecord, facts: Facts) -> Output:
+        work, finished, failure = record.work, record.finished, record.failure
+        assert work is not None, "only a readable work record asks for errors as results"
+        assert failure is not None, "an error result says why"
         custom_id = finished.call.request.custom_id if finished is not None else None
-        if record.failure is not None:
-            value = error_value(facts, custom_id, record.failure)
-        else:
-            answer = finished.outcome if finished is not None else None
-            assert isinstance(answer, Answer), "a record without a failure has an answer"
-            value = answer_value(facts, custom_id, answer.body, answer.clamped)
-        headers = result_headers(
-            work.source, work.source_timestamp_ms, facts.attempts, work.passing if work.carried else []
-        )
+        value = error_value(facts, custom_id, failure)
+        headers = result_headers(work.source, work.source_timestamp_ms, facts.attempts, work.passing)
         topic, partition = work.reply_to or (self._to.results, None)
         return Output(topic, work.key, value, headers, -1 if partition is None else partition)
 
@@ -128,7 +148,12 @@ class OutputWriter:
     def _usage(self, record: OpenRecord, facts: Facts) -> Output:
         tokens = record.finished.tokens if record.finished is not None else Tokens()
         outcome = "answered" if record.failure is None else record.failure.error_class.value
-        value = usage_value(facts, outcome, tokens._asdict())
+        used = {"input": tokens.input, "output": tokens.output, "cached": tokens.cached}
+        value = usage_value(facts, outcome, used)
         return Output(
             self._to.usage, usage_key(facts.tenant), value, usage_headers(facts, source_timestamp_ms(record))
         )
+
+
+def _headers_bytes(headers: Headers) -> int:
+    return sum(len(name) + len(value or b"") for name, value in headers)
