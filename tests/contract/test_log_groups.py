@@ -192,9 +192,8 @@ def test_cooperative_members_give_away_only_what_moves(stage: Stage) -> None:
     one = stage.member(group, [topic], "slot-00", assignor="cooperative-sticky")
     settle([one], 4)
     two = stage.member(group, [topic], "slot-01", assignor="cooperative-sticky")
-    settle([one, two], 4)
+    drive([one, two], lambda: len(one.listener.owned) == len(two.listener.owned) == 2)
     assert sum(len(partitions) for partitions in one.listener.told("revoked")) == 2
-    assert len(one.listener.owned) == len(two.listener.owned) == 2
     _fill(stage, topic, 4)
     drive([one, two], lambda: len(one.records) + len(two.records) == 12)
     assert len(one.records) == len(two.records) == 6
