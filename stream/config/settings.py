@@ -56,7 +56,8 @@ class Limits:
     open_records_max: int = 512
     #: Offsets between base and the last delivered: SPAN of the ledger.
     span_offsets_max: int = 100_000
-    txn_records_max: int = 2_000
+    #: A transaction costs by partitions and requests, not by records: when busy, larger ones carry more.
+    txn_records_max: int = 10_000
     txn_bytes_max: int = 16 * MIB
     txn_partitions_max: int = 64
 

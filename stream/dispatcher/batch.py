@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from operator import itemgetter
 
 from stream.log.base import Output, Partition, Record
+
+_value = itemgetter(Output._fields.index("value"))
 
 
 class Batch:
@@ -26,9 +29,15 @@ class Batch:
         count = min(len(self.outputs), records_max)
         if self.foreign:
             count = self._up_to_foreign(count)
+        values = map(_value, self.outputs if count == len(self.outputs) else self.outputs[:count])
+        if sum(map(len, filter(None, values))) <= bytes_max:
+            return count
+        return self._up_to_bytes(count, bytes_max)
+
+    def _up_to_bytes(self, count: int, bytes_max: int) -> int:
         size = 0
         for place, output in enumerate(self.outputs[:count]):
-            size += len(output[2] or b"")
+            size += len(output.value or b"")
             if size > bytes_max:
                 return max(1, place)
         return count

@@ -63,12 +63,11 @@ class Intake:
         batch = self._batches.reading
         add_record, add_output = batch.records.append, batch.outputs.append
         position: Position | None = None
-        last: tuple[str, int] | None = None
+        topic, number = "", -1
         for record in records:
-            place = (record.topic(), record.partition())
-            if place != last:
-                last = place
-                position = self._owned.positions.get(Partition(*place))
+            if record.partition() != number or record.topic() != topic:
+                topic, number = record.topic(), record.partition()
+                position = self._owned.positions.get(Partition(topic, number))
             if position is None or position.set_aside is not None:
                 continue
             if position.waiting is not None:
@@ -76,7 +75,7 @@ class Intake:
                 continue
             offset = record.offset()
             try:
-                output = route(record, position.inlet)
+                output = route(record, position.inlet, position.origin)
             except (RegistryUnavailable, LogTimeout) as cause:
                 self._wait(position, record, str(cause))
                 continue
@@ -114,7 +113,7 @@ class Intake:
         while waiting.records:
             record = waiting.records[0]
             try:
-                output = self._router.route(record, position.inlet)
+                output = self._router.route(record, position.inlet, position.origin)
             except (RegistryUnavailable, LogTimeout):
                 self._wait_longer(position, waiting)
                 return

@@ -14,8 +14,9 @@ from stream.dispatcher.lag import LagWatch
 from stream.dispatcher.letters import Letters
 from stream.dispatcher.owned import Owned
 from stream.dispatcher.parts import Parts
+from stream.dispatcher.places import Places
 from stream.dispatcher.refusals import Refusals
-from stream.dispatcher.router import Router, endpoints_of
+from stream.dispatcher.router import Router
 from stream.dispatcher.tally import Tally
 from stream.dispatcher.targets import Targets
 from stream.log.base import LogAdmin
@@ -67,8 +68,8 @@ class Dispatcher:
         )
         targets = Targets(settings, admin, self._parts.clock_s)
         refusals = Refusals(settings, letters, targets, self._batches)
-        endpoints = endpoints_of(settings, admin.topics(self._parts.rules.offsets_try_s))
-        return Router(settings, endpoints, decoder, targets, refusals)
+        places = Places(settings, admin.topics(self._parts.rules.offsets_try_s))
+        return Router(settings, places, decoder, targets, refusals)
 
     def run(self) -> None:
         """Start, turn until stopped, drain, close. What it raises ends the process."""

@@ -41,6 +41,11 @@ class Position:
     waiting: Waiting | None = None
     #: Offsets passed over without a record.
     gaps: int = 0
+    #: `topic/partition/`: with the offset it is a record's source.
+    origin: bytes = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.origin = b"%b/%d/" % (self.partition.topic.encode(), self.partition.partition)
 
     def deliver(self, offset: int) -> None:
         """The record at `offset` goes into the batch; what lies below and never came is done."""

@@ -2,54 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
-
-from cache.session_key import session_key
-from cache.shard_map import ShardMap, uniform
 from schemas.control import NO_CONTROL, Control, read_control
 from schemas.decode import Decoder
 from schemas.errors import BadRecord
 from schemas.failure import ErrorClass, Failure, Stage
-from schemas.lane import LANES, Lane
 from schemas.request import Request
 from schemas.routing import lane_of, tenant_of
-from schemas.source import Source
-from schemas.work import Routed, WorkHeaders
 from stream.config.findings import nearest
 from stream.config.settings import Settings
 from stream.dispatcher.bindings import Inlet
+from stream.dispatcher.places import Places, stamp, travelling
 from stream.dispatcher.refusals import Refusals
 from stream.dispatcher.targets import Targets
 from stream.log.base import Output, Record
 
-
-class Endpoints(NamedTuple):
-    """Where the endpoints' work goes."""
-
-    maps: Mapping[str, ShardMap]
-    topics: Mapping[tuple[str, Lane], str]
-
-
-def endpoints_of(settings: Settings, partitions: Mapping[str, int]) -> Endpoints:
-    """Uniform maps over the work topics as they are; `partitions`: topic -> count."""
-    topics = {(name, lane): settings.work_topic(name, lane) for name in settings.endpoints for lane in LANES}
-    maps = {name: uniform(partitions[topics[name, LANES[0]]]) for name in settings.endpoints}
-    return Endpoints(maps, topics)
+#: A NamedTuple's own constructor costs a call of Python.
+_output = tuple.__new__
 
 
 class Router:
     """Decides; reads no topic and writes none. `now_ms` is set once a batch: the clock of deadlines."""
 
     def __init__(
-        self, settings: Settings, endpoints: Endpoints, decoder: Decoder, targets: Targets, refusals: Refusals
+        self, settings: Settings, places: Places, decoder: Decoder, targets: Targets, refusals: Refusals
     ) -> None:
-        self._maps = endpoints.maps
-        self._topics = endpoints.topics
+        self._maps = places.maps
+        self._find = places.find
         self._decode = decoder.decode
         self._targets = targets
         self._refusals = refusals
-        self._headers = WorkHeaders().build
         self._headers_bytes_max = settings.limits.headers_bytes_max
         self._now_ms = 0
 
@@ -58,53 +39,41 @@ class Router:
         self._now_ms = now_ms
         self._targets.next_batch()
 
-    def route(self, record: Record, inlet: Inlet) -> Output:
-        """Never fails for what a record holds. RegistryUnavailable, LogTimeout: nobody can say yet, ask again."""
+    def route(self, record: Record, inlet: Inlet, origin: bytes) -> Output:
+        """Never fails for what a record holds. RegistryUnavailable, LogTimeout: nobody can say yet, ask again.
+
+        `origin`: the record's `topic/partition/`. This is the hot path: a call less is a percent more.
+        """
         control: Control | None = None
         request: Request | None = None
         try:
             key = record.key()
-            control = self._control(record, key)
+            given = record.headers()
+            control = read_control(given, key, self._headers_bytes_max) if given or key else NO_CONTROL
             value = record.value()
-            request = self._decode(value, inlet.format)
+            request = self._decode(value, inlet[0])
             body = request.body
-            shard_map = self._maps.get(body.model)
-            if shard_map is None:
+            if body.model not in self._maps:
                 raise self._unknown_endpoint(body.model)
             if control is not NO_CONTROL:
                 self._check(control, key)
-            tenant = tenant_of(control, body, inlet.tenant)
-            lane = lane_of(control, body, inlet.lane)
-            found = session_key(control, body, key, tenant, shard_map.extend)
-            slice_, partition = shard_map.place(found.hash)
-            headers = self._headers(
-                Source(record.topic(), record.partition(), record.offset()),
-                max(0, record.timestamp()[1]),
-                Routed(
-                    body.model,
-                    tenant,
-                    lane,
-                    inlet.format,
-                    found.session,
-                    found.route,
-                    slice_,
-                    shard_map.version,
-                ),
-                control,
-            )
-            return Output(self._topics[body.model, lane], key, value, headers, partition)
+            tenant = tenant_of(control, body, inlet[1])
+            lane = lane_of(control, body, inlet[2])
+            routing = self._find(control, body, key, tenant, lane, inlet[0])
+            headers = stamp(origin, record.offset(), max(0, record.timestamp()[1]), routing)
+            if control is not NO_CONTROL:
+                headers += travelling(control)
+            return _output(Output, (routing[0], key, value, headers, routing[1], 0))
         except BadRecord as bad:
             failure = self._first_found(record, inlet, bad, control)
             return self._refusals.output(record, failure, inlet, control, request)
-
-    def _control(self, record: Record, key: bytes | None) -> Control:
-        try:
-            headers = record.headers()
         except UnicodeDecodeError as wrong:
-            raise BadRecord.unreadable(f"the name of a header is not UTF-8: {wrong}") from wrong
-        if not headers and not key:
-            return NO_CONTROL
-        return read_control(headers, key, self._headers_bytes_max)
+            if control is not None:
+                raise
+            failure = Failure(
+                ErrorClass.UNREADABLE, Stage.DECODE, f"the name of a header is not UTF-8: {wrong}"
+            )
+            return self._refusals.output(record, failure, inlet, control, request)
 
     def _check(self, control: Control, key: bytes | None) -> None:
         if control.reply_to is not None:
