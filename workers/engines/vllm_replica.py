@@ -44,6 +44,7 @@ class Replica:
         self._child = ChildProcess(ChildLimits(), model.tokenizer, model.get_vocab_size())
         self._guard = Guard(self._child)
         self._engine_args = engine_args
+        self._warming: asyncio.Task[None] | None = None
         self._generates = model.runner_type == "generate"
         self._defaults = model.get_diff_sampling_param() if self._generates else {}
 
@@ -62,6 +63,8 @@ class Replica:
 
     async def stop(self) -> None:
         await self._child.stop()
+        if self._warming is not None:
+            await self._warming
         if self._engine.output_handler is not None:
             self._engine.output_handler.cancel()  # or it takes the end of its core for a death, and says so
         await asyncio.to_thread(self._engine.shutdown, STOP_S_MAX)
@@ -89,10 +92,9 @@ class Replica:
             return embeddings(call, await asyncio.gather(*encodings))
 
     async def _start(self) -> None:
-        # The compiler's child imports beside the engine's, which keep one core busy. Should it fail here, the first
-        # structured request tries again.
-        warming = asyncio.create_task(self._child.warm_up()) if self._generates else None
-        await asyncio.sleep(0)
+        if self._generates:
+            self._warming = asyncio.create_task(self._warm_up())
+            await asyncio.sleep(0)
         try:
             self._engine = AsyncLLM.from_engine_args(self._engine_args, stat_loggers=[self._heartbeat])
         except BaseException:
@@ -100,9 +102,11 @@ class Replica:
             raise
         model = self._config.model_config
         self._prompter = Prompter(self._engine.get_tokenizer(), model.max_model_len, model.get_vocab_size())
-        if warming is not None:
-            with contextlib.suppress(TransientEngineError):
-                await warming
+
+    async def _warm_up(self) -> None:
+        """The compiler imports beside the engine. Should that fail, the first structured request tries again."""
+        with contextlib.suppress(TransientEngineError):
+            await self._child.warm_up()
 
     async def _generate(
         self, call: EngineCall, prompt: Sequence[int], params: SamplingParams

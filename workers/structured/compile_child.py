@@ -1,31 +1,54 @@
 """The guarded child: compiles what a request sent us, and may die of it. Run by path, with nothing of ours imported.
 
-Speaks JSON lines. `{"kind", "text"}` is compiled. `{"schema", "value", "draft"}`, the first two JSON text, is validated.
-The answer is `{"fault": text or null}`, the first line out `{"ready": backend}`. Arguments: a tokenizer folder or "",
-its vocabulary's size, CPU seconds and bytes of memory for each piece of work. It ends when its standard input does.
+It imports once, which takes seconds, and forks: the fork works under limits of time and memory until a piece of work
+kills it, then the next fork is there at once.
+
+Speaks JSON lines, one piece of work at a time. `{"kind", "text"}` is compiled. `{"schema", "value", "draft"}`, the first
+two JSON text, is validated. The answer is `{"fault": text or null}`, or `{"died": exit code}`; the first line out is
+`{"ready": backend}`. Arguments: a tokenizer folder or "", its vocabulary's size, CPU seconds and bytes of memory for each
+piece of work. It ends when its standard input does.
 """
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import resource
+import signal
 import sys
 from collections.abc import Callable
 from typing import Any
 
-#: Structures that compile alone may still be large together: nothing is kept between pieces of work.
+#: No thread may be alive when we fork, and limits are counted per process.
 _THREADS = 1
+_PR_SET_PDEATHSIG = 1
+#: The fork's exit code then: what is left of its memory is not worth to go on with.
+_OUT_OF_MEMORY = 3
 Compile = Callable[[str, str], object]
 
 
 def main(tokenizer: str, vocabulary: int, cpu_s_max: int, memory_bytes_max: int) -> None:
-    """Import everything first: the limits are counted from what that took."""
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what libraries print must not look like an answer
     backend, compile_text = _compiler(tokenizer, vocabulary)
-    _limit_memory(memory_bytes_max)
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _say(answers, {"ready": backend})
+    while True:
+        worker = os.fork()
+        if worker == 0:
+            _work(answers, compile_text, cpu_s_max, memory_bytes_max)
+            os._exit(0)
+        status = os.waitpid(worker, 0)[1]
+        if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 0:
+            return  # the end of the input
+        _say(answers, {"died": os.waitstatus_to_exitcode(status)})
+
+
+def _work(answers: Any, compile_text: Compile, cpu_s_max: int, memory_bytes_max: int) -> None:
+    """Until the input ends, or the kernel ends us."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    _limit_memory(memory_bytes_max)
     for line in sys.stdin:
         _limit_cpu(cpu_s_max)
         _say(answers, {"fault": _fault(json.loads(line), compile_text)})
@@ -42,8 +65,10 @@ def _fault(work: dict[str, Any], compile_text: Compile) -> str | None:
             return _break(work["draft"], json.loads(work["schema"]), json.loads(work["value"]))
         compile_text(work["kind"], work["text"])
     except MemoryError:
-        return "it needs too much memory"
+        os._exit(_OUT_OF_MEMORY)
     except Exception as error:  # every library has its own errors for a structure that is none
+        if "bad_alloc" in str(error):
+            os._exit(_OUT_OF_MEMORY)
         return str(error)[:1_000] or type(error).__name__
     return None
 
@@ -97,7 +122,6 @@ def _limit_memory(more_bytes_max: int) -> None:
     with open("/proc/self/statm", encoding="ascii") as file:
         now_bytes = int(file.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (now_bytes + more_bytes_max, resource.RLIM_INFINITY))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
 
 
 def _limit_cpu(more_s_max: int) -> None:

@@ -1,0 +1,177 @@
+"""The guard before the engine, with its real child process."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import json
+import os
+import signal
+from collections.abc import Coroutine, Iterator
+from typing import Any, TypeVar
+
+import psutil
+import pytest
+
+from schemas.failure import ErrorClass
+from workers.errors import RequestRejected
+from workers.structured.child_process import ChildDied, ChildLimits, ChildProcess
+from workers.structured.guard import TEXT_CHARS_MAX, Guard
+from workers.structured.structure import Kind, Structure
+
+Result = TypeVar("Result")
+#: Two seconds of CPU: what explodes takes minutes, what does not takes milliseconds.
+LIMITS = ChildLimits(cpu_s_max=2, memory_bytes_max=512 * 1024**2)
+EXPLODING = Structure(Kind.REGEX, "(a?b?c?)" * 30_000)
+
+
+class Stage:
+    """A guard and its child on a loop of their own."""
+
+    def __init__(self) -> None:
+        self._runner = asyncio.Runner()
+        self.child = ChildProcess(LIMITS)
+        self.guard = Guard(self.child)
+
+    def run(self, work: Coroutine[Any, Any, Result]) -> Result:
+        return self._runner.run(work)
+
+    def check(self, kind: Kind, text: str) -> None:
+        self.run(self.guard.check(Structure(kind, text)))
+
+    def close(self) -> None:
+        self.run(self.child.stop())
+        self._runner.close()
+
+
+@pytest.fixture(scope="module")
+def stage() -> Iterator[Stage]:
+    if importlib.util.find_spec("xgrammar") is None and not os.environ.get("CI"):
+        pytest.skip("xgrammar comes with vLLM, which is not installed")
+    stage = Stage()
+    yield stage
+    stage.close()
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (Kind.REGEX, "[a-z]{2,5}"),
+        (Kind.REGEX, "(a+)+b"),
+        (Kind.GRAMMAR, 'root ::= "yes" | "no"'),
+        (Kind.GRAMMAR, 'start: "yes" | "no"'),
+        (Kind.JSON, '{"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}'),
+        (Kind.JSON, '{"type": "array", "items": {"type": "integer"}, "uniqueItems": true}'),
+        (Kind.JSON_OBJECT, ""),
+        (Kind.CHOICE, '["yes", "no"]'),
+    ],
+)
+def test_what_can_be_compiled_passes(stage: Stage, kind: Kind, text: str) -> None:
+    stage.check(kind, text)
+
+
+@pytest.mark.parametrize(
+    ("kind", "text"),
+    [
+        (Kind.REGEX, "((("),
+        (Kind.REGEX, "(?=a)b"),
+        (Kind.REGEX, "a" * (TEXT_CHARS_MAX + 1)),
+        (Kind.GRAMMAR, "root ::= missing"),
+        (Kind.GRAMMAR, "start: %%%"),
+        (Kind.JSON, '{"type": 12}'),
+        (Kind.JSON, '{"type": "array", "items": false, "minItems": 3}'),
+    ],
+)
+def test_what_cannot_be_compiled_is_invalid_and_says_why(stage: Stage, kind: Kind, text: str) -> None:
+    for _again in range(2):
+        with pytest.raises(RequestRejected) as caught:
+            stage.check(kind, text)
+        assert caught.value.failure.error_class is ErrorClass.INVALID
+        assert str(kind) in str(caught.value) or "schema" in str(caught.value)
+
+
+def test_a_regex_that_explodes_is_invalid_and_the_next_structure_passes(stage: Stage) -> None:
+    with pytest.raises(RequestRejected, match="too much time or memory"):
+        stage.check(EXPLODING.kind, EXPLODING.text)
+    stage.check(Kind.REGEX, "after[0-9]")
+
+
+def test_a_verdict_is_remembered_and_the_least_used_is_forgotten(stage: Stage) -> None:
+    guard = Guard(stage.child, verdicts_max=2)
+    first, second, third = (Structure(Kind.REGEX, f"r{n}") for n in range(3))
+    for structure in (first, second, first, third):
+        stage.run(guard.check(structure))
+    assert guard.known(first)
+    assert guard.known(third)
+    assert not guard.known(second)
+
+
+def test_requests_that_share_a_structure_wait_for_one_compilation() -> None:
+    class Counting(ChildProcess):
+        asked = 0
+
+        async def fault(self, work: dict[str, Any]) -> str | None:
+            self.asked += 1
+            await asyncio.sleep(0.01)
+            return None
+
+    child = Counting(LIMITS)
+    guard = Guard(child)
+
+    async def many() -> None:
+        await asyncio.gather(*(guard.check(Structure(Kind.REGEX, "shared")) for _ in range(100)))
+
+    asyncio.run(many())
+    assert child.asked == 1
+
+
+def test_the_request_that_asked_first_may_be_cancelled_and_the_others_are_answered(stage: Stage) -> None:
+    structure = Structure(Kind.REGEX, "first-goes-away")
+
+    async def both() -> None:
+        first = asyncio.create_task(stage.guard.check(structure))
+        await asyncio.sleep(0)
+        second = asyncio.create_task(stage.guard.check(structure))
+        await asyncio.sleep(0)
+        first.cancel()
+        await second
+
+    stage.run(both())
+    assert stage.guard.known(structure)
+
+
+def test_an_answer_is_judged_by_a_schemas_regexes_in_the_child(stage: Stage) -> None:
+    structure = Structure(Kind.JSON, json.dumps({"type": "string", "pattern": "^(a+)+$"}))
+    assert stage.run(stage.guard.fault_of(structure, '"aaa"')) is None
+    assert "breaks its schema" in str(stage.run(stage.guard.fault_of(structure, '"b"')))
+    endless = json.dumps("a" * 60 + "!")
+    assert "too much time" in str(stage.run(stage.guard.fault_of(structure, endless)))
+
+
+def test_a_child_that_was_killed_is_started_again(stage: Stage) -> None:
+    stage.check(Kind.REGEX, "alive")
+    worker, zygote = _processes()
+    os.kill(worker, signal.SIGKILL)
+    with pytest.raises(ChildDied):
+        stage.run(stage.child.fault({"kind": "regex", "text": "x"}))
+    stage.check(Kind.REGEX, "alive-again")
+    os.kill(zygote, signal.SIGKILL)
+    psutil.wait_procs([psutil.Process(zygote)], timeout=10)
+    stage.check(Kind.REGEX, "started-again")
+
+
+def test_nothing_is_left_when_the_child_is_stopped(stage: Stage) -> None:
+    stage.check(Kind.REGEX, "the-last-one")
+    worker, zygote = _processes()
+    stage.run(stage.child.stop())
+    psutil.wait_procs([psutil.Process(pid) for pid in (worker, zygote) if psutil.pid_exists(pid)], timeout=10)
+    assert not psutil.pid_exists(worker)
+
+
+def _processes() -> tuple[int, int]:
+    """The fork that works, and the process that it was forked from."""
+    children = psutil.Process().children(recursive=True)
+    found = [child for child in children if any("compile_child" in word for word in child.cmdline())]
+    zygote = next(child for child in found if child.ppid() == os.getpid())
+    worker = next(child for child in found if child.ppid() == zygote.pid)
+    return worker.pid, zygote.pid
