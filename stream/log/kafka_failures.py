@@ -119,6 +119,13 @@ def log_error(error: ErrorFlags, what: str) -> LogError:
         KafkaError._WAIT_COORD,
         KafkaError.NOT_LEADER_FOR_PARTITION,
         KafkaError.LEADER_NOT_AVAILABLE,
+        # A broker came back, and the client still knows its leaders of before.
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.UNKNOWN_LEADER_EPOCH,
+        # The admin client does not mark these as retriable.
+        KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
+        KafkaError.COORDINATOR_NOT_AVAILABLE,
+        KafkaError.NOT_COORDINATOR,
     )
     if error.retriable() or error.code() in waits:
         return LogTimeout(message)

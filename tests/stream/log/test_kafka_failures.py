@@ -80,5 +80,11 @@ def test_a_question_may_be_asked_again_where_that_helps() -> None:
     assert isinstance(
         log_error(_error(KafkaError.COORDINATOR_LOAD_IN_PROGRESS, retriable=True), "offsets"), LogTimeout
     )
+    for code in (
+        KafkaError.NOT_LEADER_FOR_PARTITION,
+        KafkaError.FENCED_LEADER_EPOCH,
+        KafkaError.NOT_COORDINATOR,
+    ):
+        assert isinstance(log_error(_error(code), "offsets"), LogTimeout)
     assert isinstance(log_error(_error(KafkaError.FENCED_INSTANCE_ID), "offsets"), LogFenced)
     assert type(log_error(_error(KafkaError.GROUP_AUTHORIZATION_FAILED), "offsets")) is LogError
