@@ -16,8 +16,8 @@ from stream.worker.heartbeat import Heartbeat, read_heartbeat
 
 #: Workers beat every second: one that was silent for so long is gone, or stands still.
 FRESH_MS: Final = 15_000
-#: So many of the newest heartbeats are read: those of some hundred workers.
-RECORDS_MAX: Final = 10_000
+#: So many of the newest heartbeats are read: those of two hundred workers.
+RECORDS_MAX: Final = 3_000
 
 
 def last_beats(

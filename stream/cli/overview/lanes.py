@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from schemas.lane import LANES, Lane
 from stream.cli.overview.pace import Pace
-from stream.cli.standing import Standing, partitions_of, standings
+from stream.cli.standing import partitions_of, standings
 from stream.config.patterns import TopicPattern
 from stream.config.settings import Settings
 from stream.log.base import LogAdmin
@@ -68,16 +68,12 @@ def unrouted(admin: LogAdmin, settings: Settings, topics: Mapping[str, int]) -> 
 def _look(
     admin: LogAdmin, settings: Settings, topics: Mapping[str, int], clock_s: Callable[[], float]
 ) -> _Look:
-    lag: dict[Key, int] = {}
-    done: dict[Key, int] = {}
+    keys = {settings.work_topic(name, lane): Key(name, lane) for name in settings.endpoints for lane in LANES}
+    lag, done = dict.fromkeys(keys.values(), 0), dict.fromkeys(keys.values(), 0)
     for endpoint in settings.endpoints:
-        for lane in LANES:
-            places = partitions_of(topics, [settings.work_topic(endpoint, lane)])
-            found = standings(admin, settings.worker_group(endpoint), places).values()
-            lag[Key(endpoint, lane)] = sum(standing.lag for standing in found)
-            done[Key(endpoint, lane)] = sum(_done(standing) for standing in found)
+        names = [settings.work_topic(endpoint, lane) for lane in LANES]
+        found = standings(admin, settings.worker_group(endpoint), partitions_of(topics, names))
+        for place, standing in found.items():
+            lag[keys[place.topic]] += standing.lag
+            done[keys[place.topic]] += standing.end - standing.lag
     return _Look(clock_s(), lag, done)
-
-
-def _done(standing: Standing) -> int:
-    return standing.end - standing.lag
