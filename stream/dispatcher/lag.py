@@ -6,7 +6,7 @@ import logging
 
 from stream.dispatcher.owned import Owned
 from stream.dispatcher.parts import Parts
-from stream.errors import LogTimeout
+from stream.errors import LogError
 from stream.log.base import LogAdmin
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,8 @@ class LagWatch:
         positions = dict(self._owned.positions)
         try:
             marks = self._admin.watermarks(list(positions), rules.lag_timeout_s)
-        except LogTimeout:
+        except LogError:
+            # Silent, or a topic is gone: its partitions are taken from us at the next rebalance.
             return
         for partition, position in positions.items():
             lag = marks[partition].high - max(position.committed, marks[partition].low)

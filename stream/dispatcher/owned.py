@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
 from stream.dispatcher.batch import Batches
 from stream.dispatcher.bindings import Bindings, Inlet
@@ -17,6 +18,7 @@ from stream.log.base import Committed, LogAdmin, LogConsumer, Partition, Waterma
 NOTHING_SAID = Inlet("")
 
 log = logging.getLogger(__name__)
+T = TypeVar("T")
 
 
 class Owned:
@@ -40,7 +42,7 @@ class Owned:
         """Read on at the committed offsets; LogTimeout when they cannot be had: the process must end."""
         self.joined = True
         committed = self.committed(partitions)
-        marks = self._admin.watermarks(partitions, self._rules.offsets_try_s) if partitions else {}
+        marks = self._patiently(partitions, self._admin.watermarks)
         for partition in partitions:
             position = self._take_over(partition, committed[partition], marks[partition])
             self.positions[partition] = position
@@ -69,16 +71,23 @@ class Owned:
 
     def committed(self, partitions: Sequence[Partition]) -> Mapping[Partition, Committed | None]:
         """Stable offsets: an open transaction on them, a dead predecessor's above all, is waited for."""
+        return self._patiently(partitions, self.consumer.committed)
+
+    def _patiently(
+        self,
+        partitions: Sequence[Partition],
+        ask: Callable[[Sequence[Partition], float], Mapping[Partition, T]],
+    ) -> Mapping[Partition, T]:
         if not partitions:
             return {}
         until_s = self._clock_s() + self._rules.offsets_s
         while True:
             try:
-                return self.consumer.committed(partitions, self._rules.offsets_try_s)
+                return ask(partitions, self._rules.offsets_try_s)
             except LogTimeout:
                 if self._clock_s() > until_s:
                     raise
-                log.warning("the committed offsets cannot be read yet, trying again")
+                log.warning("the offsets of %d partitions cannot be read yet, trying again", len(partitions))
 
     def _take_over(self, partition: Partition, found: Committed | None, marks: Watermarks) -> Position:
         try:

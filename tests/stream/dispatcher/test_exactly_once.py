@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from stream.config.settings import Limits, Settings
+from stream.config.settings import InputBinding, Limits, Settings
+from stream.dispatcher.bindings import Bindings
 from stream.dispatcher.loop import Dispatcher
-from stream.errors import LogError, LogFenced
+from stream.errors import LogError, LogFenced, TopicMismatch
 from stream.ledger.offset_map import OffsetMap, encode
 from stream.log.base import OffsetCommit, Output, Partition
 from stream.log.memory import Fault
-from tests.stream.dispatcher.stage import INPUT, QUICK, Stage, line
+from tests.stream.dispatcher.stage import INPUT, QUICK, Stage, bound, line
 from workers.endpoint import Endpoint
 
 GOOD = line()
@@ -302,3 +303,22 @@ def test_a_member_that_joins_takes_partitions_over_without_a_repeat() -> None:
     sources = [work.source for work in stage.work]
     assert len(sources) == len(set(sources))
     assert len(sources) >= 8 * 25
+
+
+def test_a_topic_that_two_patterns_claim_is_set_aside() -> None:
+    stage = Stage(bound(InputBinding("^eu[.].*"), InputBinding("^.*[.]reviews")))
+    stage.topic("eu.reviews")
+    stage.topic("eu.other")
+    stage.send(GOOD, topic="eu.reviews")
+    stage.send(GOOD, topic="eu.other")
+    stage.dispatch()
+    assert [work.source.topic for work in stage.work] == ["eu.other"]
+
+
+def test_a_topic_that_we_write_is_never_read_whatever_a_pattern_says() -> None:
+    bindings = Bindings(bound(InputBinding("^headrace[.]re.*", tenant="t")))
+    assert bindings.find("headrace.reviews").tenant == "t"
+    assert bindings.find(INPUT).tenant is None
+    for name in ("headrace.replies.app", "headrace.results", "headrace.replays", "elsewhere"):
+        with pytest.raises(TopicMismatch):
+            bindings.find(name)
