@@ -32,7 +32,7 @@ def test_a_kill_at_each_point_of_the_commit(cluster: Cluster, tmp_path: Path) ->
     }
     with prepared(cluster, tmp_path, Random(1)) as stage:
         for name, points in POINTS.items():
-            stage.roles[name].fault_points.extend(f"{point}:kill:2" for point in points)
+            stage.roles[name].fault_points.extend(f"{point}:kill:5" for point in points)
             stage.kill(stage.roles[name])
         send_until(stage, wanted, timeout_s=120)
         stir(stage, stage.roles["worker-sim-01"])

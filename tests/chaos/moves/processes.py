@@ -14,6 +14,8 @@ LEAVE_TIMEOUT_S: Final = 60.0
 FENCED: Final = 4
 #: A role reaches its point within this, or has no work.
 POINT_TIMEOUT_S: Final = 20.0
+#: A worker's first transactions carry offsets alone (the count of deaths): these carry outputs.
+NTH: Final = (4, 8)
 
 
 def alive(stage: Stage, kind: str = "") -> list[Role]:
@@ -37,7 +39,7 @@ def kill_at_point(stage: Stage) -> None:
     """The next process of a slot will end at a named point; this one ends now."""
     role = any_role(stage)
     if role is not None:
-        role.fault_points.append(f"{stage.rng.choice(POINTS)}:kill:{stage.rng.randint(1, 4)}")
+        role.fault_points.append(f"{stage.rng.choice(POINTS)}:kill:{stage.rng.randint(1, NTH[1])}")
         stage.kill(role)
 
 
@@ -62,7 +64,7 @@ def freeze_at_random(stage: Stage) -> None:
 
 def freeze_at_point(stage: Stage, role: Role, point: str, seconds: float) -> None:
     """The next process of `role` stops itself at `point`, in the middle of a transaction, and goes on much later."""
-    role.fault_points.append(f"{point}:stop:{stage.rng.randint(1, 3)}")
+    role.fault_points.append(f"{point}:stop:{stage.rng.randint(*NTH)}")
     stage.kill(role)
     for _ in range(int(POINT_TIMEOUT_S)):
         if role.frozen:
