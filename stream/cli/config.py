@@ -7,7 +7,7 @@ from pathlib import Path
 
 from stream.cli.options import installation_options
 from stream.cli.parser import Commands
-from stream.config.load import load_settings
+from stream.cli.settings import checked_settings
 from stream.errors import ConfigError, UsageError
 
 
@@ -25,7 +25,7 @@ def run(arguments: argparse.Namespace) -> int:
     if path is None:
         raise UsageError("which file? headrace config check FILE")
     try:
-        settings = load_settings(path)
+        settings = checked_settings(path)
     except ConfigError as wrong:
         print(wrong)
         return wrong.exit_code

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from stream.cli.options import DEFAULT_STATE_DIR
-from stream.config.load import load_settings
+from stream.cli.settings import checked_settings
 from stream.config.settings import Settings
 from stream.errors import UsageError
 from stream.log.base import Log
@@ -66,7 +66,7 @@ def find_installation(arguments: argparse.Namespace) -> Installation:
     config: Path | None = getattr(arguments, "config", None)
     state_dir: Path = getattr(arguments, "state_dir", DEFAULT_STATE_DIR)
     copy = state_dir / CONFIG_COPY
-    settings = load_settings(config or (copy if copy.exists() else None))
+    settings = checked_settings(config or (copy if copy.exists() else None))
     return Installation(settings, config, state_dir, _runtime(state_dir / RUNTIME_FILE))
 
 

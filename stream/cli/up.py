@@ -7,7 +7,7 @@ import argparse
 from stream.cli.logs import log_to_stderr
 from stream.cli.options import DEFAULT_STATE_DIR, installation_options
 from stream.cli.parser import Commands
-from stream.config.load import load_settings
+from stream.cli.settings import checked_settings
 from stream.supervisor.run import run_up
 
 
@@ -22,4 +22,4 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     log_to_stderr()
     config = getattr(arguments, "config", None)
-    return run_up(load_settings(config), config, getattr(arguments, "state_dir", DEFAULT_STATE_DIR))
+    return run_up(checked_settings(config), config, getattr(arguments, "state_dir", DEFAULT_STATE_DIR))

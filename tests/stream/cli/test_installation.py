@@ -89,10 +89,24 @@ def test_config_check_prints_every_finding_and_ends_with_2(run: Run) -> None:
     Path("wrong.toml").write_text("[endpoints.sim]\nengin = 1\nslots = 0\n")
     ended = run("config", "check", "wrong.toml")
     assert ended.code == 2
-    assert [line.rsplit(":", 1)[0] for line in ended.out.splitlines()] == [
-        "wrong.toml:2",
-        "wrong.toml:3",
-    ] or (ended.out.startswith("wrong.toml:2: ") and "\nwrong.toml:3: " in ended.out)
+    assert [line.split(": ")[0] for line in ended.out.splitlines()] == ["wrong.toml:2", "wrong.toml:3"]
+
+
+def test_a_setting_that_the_kafka_client_does_not_know_is_a_configuration_error(run: Run) -> None:
+    Path("wrong.toml").write_text(
+        '[kafka]\nbootstrap_servers = "k:1"\nclient = { "sasl.pasword" = "x" }\n' + CONFIG.format("mine")
+    )
+    for words in (
+        ("config", "check", "wrong.toml"),
+        ("consume", "t", "-c", "wrong.toml"),
+        ("up", "-c", "wrong.toml"),
+    ):
+        ended = run(*words)
+        assert ended.code == 2
+        assert (
+            'wrong.toml: [kafka] client: No such configuration property: "sasl.pasword"'
+            in ended.out + ended.err
+        )
 
 
 def test_config_check_of_a_good_file_ends_with_0(run: Run) -> None:
