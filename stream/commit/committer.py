@@ -94,6 +94,7 @@ class Committer:
         self._ready = ready
         self._foreign = foreign
         self._targets = foreign.targets
+        self._own_partitions = sum(foreign.targets.partitions_of.values())
         self._rules = rules
         self._seams = seams
         self._tally = tally
@@ -161,7 +162,9 @@ class Committer:
     def _room(self, kind: str) -> tuple[Caps, Mapping[str, int]]:
         caps = self._rules.caps
         bytes_max = min(caps.bytes_max, self._targets.bytes_max(kind))
-        return Caps(self._narrowing.cap(kind), bytes_max, caps.partitions_max), self._targets.partitions_of
+        counted = kind != OWN or self._own_partitions > (caps.partitions_max or 0)
+        partitions_max = caps.partitions_max if counted else None
+        return Caps(self._narrowing.cap(kind), bytes_max, partitions_max), self._targets.partitions_of
 
     def _transact(self, kind: str, records: list[OpenRecord], dirty: Iterable[Ledger]) -> bool:
         group = self._clients.consumer.group()

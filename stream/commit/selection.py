@@ -15,7 +15,8 @@ class Caps:
 
     records_max: int
     bytes_max: int
-    partitions_max: int
+    #: Output partitions; None: they cannot be too many, so nobody counts.
+    partitions_max: int | None = None
 
 
 #: What kind of transaction a target goes in: OWN, PROVEN (shared by proven foreign topics), or the topic alone.
@@ -81,13 +82,19 @@ class _Room:
         """Counts the record in if it fits; the first one always does."""
         self._records -= 1
         self._bytes -= record.size_bytes
+        if self._partitions is not None:
+            self._partitions -= self._new_partitions(record)
+        if self._empty:
+            self._empty = False
+            return True
+        return self._records >= 0 and self._bytes >= 0 and (self._partitions is None or self._partitions >= 0)
+
+    def _new_partitions(self, record: OpenRecord) -> int:
+        new = 0
         for output in record.outputs:
             topic = output.topic
             sent = self._outputs.get(topic, 0)
             if sent < self._partitions_of.get(topic, sent + 1):
                 self._outputs[topic] = sent + 1
-                self._partitions -= 1
-        if self._empty:
-            self._empty = False
-            return True
-        return self._records >= 0 and self._bytes >= 0 and self._partitions >= 0
+                new += 1
+        return new
