@@ -149,6 +149,7 @@ class KafkaProducer:
 
     def _make_ready(self) -> Outcome | None:
         """Replace a tainted client before it begins: the new epoch fences whatever is still under way."""
+        self._running().hear()
         if not self._running().tainted:
             return None
         try:

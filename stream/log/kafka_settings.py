@@ -121,6 +121,8 @@ def producer_settings(
         **_shared(bootstrap_servers, client),
         "transactional.id": transactional_id,
         "transaction.timeout.ms": TRANSACTION_TIMEOUT_S * 1000,
+        # Without these lines in its log nobody would know that the client has sent a request twice (kafka_watch.py).
+        "log.connection.close": True,
         "acks": "all",
         # Nothing is called for a record that arrived: success is the commit's to tell.
         "delivery.report.only.error": True,

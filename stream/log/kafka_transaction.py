@@ -14,6 +14,7 @@ from stream.log.base import OffsetCommit, Output
 from stream.log.kafka_events import log_event
 from stream.log.kafka_failures import Verdict, cause, delivery_reason, verdict
 from stream.log.kafka_settings import TRANSACTION_TIMEOUT_S, Settings
+from stream.log.kafka_watch import CoordinatorWatch
 
 _LOG = logging.getLogger(__name__)
 
@@ -33,7 +34,7 @@ Connect = Callable[[Mapping[str, object]], Producer]
 
 def connect(settings: Mapping[str, object]) -> Producer:
     """A real one."""
-    return Producer(settings, logger=_LOG)
+    return Producer(settings)
 
 
 class StepFailed(Exception):
@@ -61,18 +62,35 @@ class Transactions:
         self.failed: dict[int, str] = {}
         self._undelivered = 0
         self._clock = clock
-        self._client = connect({**settings, "on_delivery": self._note_failure, "error_cb": log_event})
+        self._begun_s = clock()
+        self._client = connect(
+            {
+                **settings,
+                "on_delivery": self._note_failure,
+                "error_cb": log_event,
+                "logger": CoordinatorWatch(_LOG, self._taint),
+            }
+        )
 
     def initialise(self, timeout_s: float) -> None:
         """End the predecessor's transaction and fence it."""
         deadline = self._clock() + timeout_s
         self._call(self._client.init_transactions, timeout_s, deadline=deadline)
+        self.hear()
         self.tainted = self.timed_out = False
+
+    def hear(self) -> None:
+        """Serve what the client has to say: connections lost since the last look taint it. Costs microseconds."""
+        try:
+            self._client.poll(0)
+        except KafkaException:  # a fatal event: this client is over
+            self.tainted = True
 
     def begin(self) -> None:
         self.failed = {}
         self._undelivered = 0
         self.committing = False
+        self._begun_s = self._clock()
         self._call(self._client.begin_transaction)
 
     def produce(self, outputs: Sequence[Output]) -> None:
@@ -149,16 +167,23 @@ class Transactions:
 
     def _judge(self, error: KafkaError, deadline: float) -> None:
         what = verdict(error)
-        self.timed_out = self.timed_out or error.code() in (
-            KafkaError._TIMED_OUT,
-            KafkaError.REQUEST_TIMED_OUT,
-        )
+        codes = (KafkaError._TIMED_OUT, KafkaError.REQUEST_TIMED_OUT)
+        self.timed_out = self.timed_out or error.code() in codes or self._outlived
         self.tainted = self.tainted or what is not Verdict.ABORT
         if what is not Verdict.RETRY:
             raise StepFailed(what, cause(error))
         if self._clock() >= deadline:
             raise StepFailed(Verdict.UNKNOWN, cause(error), again=True)
         self._client.poll(_RETRY_PAUSE_S)
+
+    @property
+    def _outlived(self) -> bool:
+        """This transaction is older than its timeout (a stall of ours): the broker may have ended it, and its
+        answer then is that of a twin's fence."""
+        return self._clock() - self._begun_s >= TRANSACTION_TIMEOUT_S
+
+    def _taint(self) -> None:
+        self.tainted = True
 
     def _flushed(self) -> int:
         """The binding raises a fatal event out of the call that serves it; `flush` wraps it in a SystemError."""
@@ -169,6 +194,7 @@ class Transactions:
             if not isinstance(event, KafkaException):
                 raise
             self.tainted = True
+            self.timed_out = self.timed_out or self._outlived
             raise StepFailed(verdict(event.args[0]), cause(event.args[0])) from raised
         return left
 

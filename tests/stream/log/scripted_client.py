@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
 
 from confluent_kafka import KafkaError, KafkaException
+
+from stream.log.kafka_watch import CoordinatorWatch
 
 
 def kafka_error(
@@ -29,6 +32,8 @@ class Script:
         self.arguments: list[tuple[object, ...]] = []
         self.clients = 0
         self.now = 0.0
+        #: Log lines (facility, client, text) that the next `poll` serves.
+        self.lines: list[tuple[str, str, str]] = []
         #: Seconds that a call of this name takes.
         self.takes: dict[str, float] = {}
         self._answers: dict[str, deque[Exception]] = defaultdict(deque)
@@ -40,9 +45,9 @@ class Script:
     def fail_always(self, call: str, error: Exception) -> None:
         self._always[call] = error
 
-    def connect(self, _settings: Mapping[str, object]) -> ScriptedClient:
+    def connect(self, settings: Mapping[str, object]) -> ScriptedClient:
         self.clients += 1
-        return ScriptedClient(self)
+        return ScriptedClient(self, settings["logger"])
 
     def clock(self) -> float:
         return self.now
@@ -60,8 +65,10 @@ class Script:
 class ScriptedClient:
     """The methods that a transaction uses."""
 
-    def __init__(self, script: Script) -> None:
+    def __init__(self, script: Script, logger: object) -> None:
+        assert isinstance(logger, CoordinatorWatch)
         self._script = script
+        self._logger = logger
 
     def _call(name: str) -> Callable[..., None]:  # type: ignore[misc]
         def call(self: ScriptedClient, *arguments: object) -> None:
@@ -81,6 +88,8 @@ class ScriptedClient:
 
     def poll(self, timeout_s: float) -> int:
         self._script.now += timeout_s
+        while self._script.lines:
+            self._logger.log(logging.INFO, "%s [%s] %s", *self._script.lines.pop(0))
         return 0
 
     def purge(self) -> None:

@@ -9,6 +9,7 @@ from stream.errors import LogError, LogFenced, LogTimeout
 from stream.log import reasons
 from stream.log.base import Aborted, Fenced, GroupStamp, OffsetCommit, Output, Success, Unknown
 from stream.log.kafka_producer import KafkaProducer
+from stream.log.kafka_settings import TRANSACTION_TIMEOUT_S
 from stream.log.kafka_transaction import RETRY_S_MAX
 from tests.stream.log.scripted_client import ABORTABLE, FATAL, FENCED, NO_FLAG, TIMED_OUT, Script, kafka_error
 
@@ -194,3 +195,21 @@ def test_a_client_that_cannot_be_replaced_publishes_nothing(producer: KafkaProdu
     script.calls.clear()
     assert _publish(producer) == Aborted("timed_out", {})
     assert "begin" not in script.calls
+
+
+def test_a_fence_after_a_stall_longer_than_the_transaction_may_be_the_broker_s_own(
+    producer: KafkaProducer, script: Script
+) -> None:
+    script.takes["send_offsets"] = TRANSACTION_TIMEOUT_S + 1.0
+    script.fail("commit", FENCED)
+    assert isinstance(_publish(producer), Unknown)
+
+
+def test_a_connection_lost_under_a_commit_replaces_the_client_before_the_next_begin(
+    producer: KafkaProducer, script: Script
+) -> None:
+    script.lines.append(("FAIL", "p", "TxnCoordinator: b:9092: Disconnected (after 28ms in state UP)"))
+    assert _publish(producer) == Success()
+    assert script.clients == 2
+    assert _publish(producer) == Success()
+    assert script.clients == 2
