@@ -18,8 +18,9 @@ from workers.engines.machine import Machine
 KV_CACHE_BYTES: Final = 1024**3
 #: Tokens in a KV block on a CPU: its kernel wants multiples of 32, and a larger one would never hit short prompts.
 KV_BLOCK_TOKENS: Final = 32
-#: The backend that `workers.structured` compiles with: an engine has one backend for all its requests.
-STRUCTURED_BACKEND: Final = "xgrammar"
+#: As `workers.structured` compiles too: an engine has one backend for all its requests. JSON is written without blanks:
+#: fewer tokens, and a small model cannot fill max_tokens with them.
+STRUCTURED_OUTPUTS: Final[Mapping[str, Any]] = {"backend": "xgrammar", "disable_any_whitespace": True}
 
 
 def engine_args(endpoint: Endpoint, folder: str, machine: Machine | None = None) -> dict[str, Any]:
@@ -36,7 +37,7 @@ def engine_args(endpoint: Endpoint, folder: str, machine: Machine | None = None)
     else:
         args |= {
             "scheduling_policy": "priority",
-            "structured_outputs_config": {"backend": STRUCTURED_BACKEND},
+            "structured_outputs_config": dict(STRUCTURED_OUTPUTS),
         }
     if machine.cpu:
         args |= {

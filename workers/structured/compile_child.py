@@ -101,9 +101,9 @@ def _compiler(tokenizer: str, vocabulary: int) -> tuple[str, Compile]:
 
 
 def _compile(compiler: Any, kind: str, text: str) -> object:
-    """As vLLM's own backend does it."""
+    """As vLLM's own backend does it, with the settings of `workers.engines.vllm_args`."""
     if kind == "json":
-        return compiler.compile_json_schema(text)
+        return compiler.compile_json_schema(text, any_whitespace=False, separators=(",", ":"))
     if kind == "regex":
         return compiler.compile_regex(text)
     lark = not any("::=" in line.partition("#")[0].partition("//")[0] for line in text.split("\n"))
