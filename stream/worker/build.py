@@ -59,91 +59,126 @@ def build_worker(
     settings: Settings, endpoint: Endpoint, name: str, parts: Parts, sockets: Sockets
 ) -> tuple[Loop, Steps]:
     """`name`: of the process, in heartbeats."""
-    share = Share()
-    orphans = Orphans(parts.runner.cancel, share.running, parts.rules.adopt_s)
-    targets = Targets()
-    targets.partitions_of.update(_own_partitions(settings, sockets.admin, parts))
-    writer = OutputWriter(_destinations(settings, endpoint), targets, parts.now_ms, parts.clock_s)
-    finishing = Finishing(share, writer, parts.clock_s, parts.reach)
-    tally = WorkerTally(parts.metrics, endpoint.name)
-    limits = LedgerLimits(settings.limits.open_records_max, settings.limits.span_offsets_max, endpoint.slots)
-    committer = Committer(
-        clients=Clients(sockets.producer, sockets.consumer),
-        ledgers=share.ledgers,
-        ready=share.ready,
-        foreign=ForeignTargets(
-            targets=targets, ready=share.ready, outputs=writer, admin=sockets.admin, clock=parts.clock_s
-        ),
-        rules=_commit_rules(settings),
-        seams=Seams(parts.clock_s, parts.reach, parts.stage_of),
-        tally=tally,
-    )
-    lane_of = {settings.work_topic(endpoint.name, lane): lane for lane in LANES}
-    assignment = Assignment(
-        share=share,
-        orphans=orphans,
-        committer=committer,
-        consumer=sockets.consumer,
-        admin=sockets.admin,
-        limits=limits,
-        rules=parts.rules,
-        clock_s=parts.clock_s,
-        metrics=parts.metrics,
-    )
-    flow = Flow(share, sockets.consumer, parts.rules, settings.limits.open_records_max)
+    steps = _Builder(settings, endpoint, name, parts, sockets).steps()
+    return Loop(steps, parts), steps
 
-    def beat() -> Heartbeat:
-        return heartbeat(
-            share,
-            worker=name,
-            endpoint=endpoint.name,
-            slots=endpoint.slots,
-            at_ms=parts.now_ms(),
-            state="draining" if flow.stopped else "running",
-            sources_max=parts.rules.heartbeat_sources_max,
+
+class _Builder:
+    """Each part once; those that others need come first."""
+
+    def __init__(
+        self, settings: Settings, endpoint: Endpoint, name: str, parts: Parts, sockets: Sockets
+    ) -> None:
+        self._settings = settings
+        self._endpoint = endpoint
+        self._name = name
+        self._parts = parts
+        self._sockets = sockets
+        self._share = Share()
+        self._orphans = Orphans(parts.runner.cancel, self._share.running, parts.rules.adopt_s)
+        self._targets = Targets()
+        self._targets.partitions_of.update(_own_partitions(settings, sockets.admin, parts))
+        to = _destinations(settings, endpoint)
+        self._writer = OutputWriter(to, self._targets, parts.now_ms, parts.clock_s)
+        self._finishing = Finishing(self._share, self._writer, parts.clock_s, parts.reach)
+        self._tally = WorkerTally(parts.metrics, endpoint.name)
+        bounds = settings.limits
+        self._flow = Flow(self._share, sockets.consumer, parts.rules, bounds.open_records_max)
+        self._limits = LedgerLimits(bounds.open_records_max, bounds.span_offsets_max, endpoint.slots)
+        self._committer = self._make_committer()
+
+    def steps(self) -> Steps:
+        lane_of = {self._settings.work_topic(self._endpoint.name, lane): lane for lane in LANES}
+        return Steps(
+            topics=list(lane_of),
+            consumer=self._sockets.consumer,
+            intake=Intake(
+                self._share,
+                self._sockets.consumer,
+                self._orphans,
+                self._finishing,
+                lane_of,
+                ordered=self._endpoint.order == "session",
+            ),
+            hand_over=self._hand_over(),
+            finishing=self._finishing,
+            committer=self._committer,
+            flow=self._flow,
+            chores=self._chores(),
+            share=self._share,
+            orphans=self._orphans,
+            assignment=self._assignment(),
+            tally=self._tally,
         )
 
-    def levels() -> None:
-        tally.levels(share, len(targets.quarantined))
-        tally.engine(parts.runner.outcomes, parts.runner.repeats)
+    def _make_committer(self) -> Committer:
+        return Committer(
+            clients=Clients(self._sockets.producer, self._sockets.consumer),
+            ledgers=self._share.ledgers,
+            ready=self._share.ready,
+            foreign=ForeignTargets(
+                targets=self._targets,
+                ready=self._share.ready,
+                outputs=self._writer,
+                admin=self._sockets.admin,
+                clock=self._parts.clock_s,
+            ),
+            rules=_commit_rules(self._settings),
+            seams=Seams(self._parts.clock_s, self._parts.reach, self._parts.stage_of),
+            tally=self._tally,
+        )
 
-    chores = Chores(
-        share=share,
-        clients=ChoreClients(sockets.consumer, sockets.admin, sockets.plain),
-        limits=limits,
-        rules=parts.rules,
-        metrics=parts.metrics,
-        workers_topic=settings.own_topic("workers"),
-        beat=beat,
-        levels=levels,
-    )
-    hand_over = HandOver(
-        share=share,
-        runner=parts.runner,
-        committer=committer,
-        finishing=finishing,
-        decoder=_decoder(settings, parts),
-        endpoint=endpoint,
-        clock_s=parts.clock_s,
-        stall_s=parts.rules.stall_s,
-    )
-    ordered = endpoint.order == "session"
-    intake = Intake(share, sockets.consumer, orphans, finishing, lane_of, ordered=ordered)
-    steps = Steps(
-        list(lane_of),
-        sockets.consumer,
-        intake,
-        hand_over,
-        finishing,
-        committer,
-        flow,
-        chores,
-        share,
-        orphans,
-        assignment,
-        tally,
-    )
-    return Loop(steps, parts), steps
+    def _assignment(self) -> Assignment:
+        return Assignment(
+            share=self._share,
+            orphans=self._orphans,
+            committer=self._committer,
+            consumer=self._sockets.consumer,
+            admin=self._sockets.admin,
+            limits=self._limits,
+            rules=self._parts.rules,
+            clock_s=self._parts.clock_s,
+            metrics=self._parts.metrics,
+        )
+
+    def _hand_over(self) -> HandOver:
+        return HandOver(
+            share=self._share,
+            runner=self._parts.runner,
+            committer=self._committer,
+            finishing=self._finishing,
+            decoder=_decoder(self._settings, self._parts),
+            endpoint=self._endpoint,
+            clock_s=self._parts.clock_s,
+            stall_s=self._parts.rules.stall_s,
+        )
+
+    def _chores(self) -> Chores:
+        return Chores(
+            share=self._share,
+            clients=ChoreClients(self._sockets.consumer, self._sockets.admin, self._sockets.plain),
+            limits=self._limits,
+            rules=self._parts.rules,
+            metrics=self._parts.metrics,
+            workers_topic=self._settings.own_topic("workers"),
+            beat=self._beat,
+            levels=self._levels,
+        )
+
+    def _beat(self) -> Heartbeat:
+        return heartbeat(
+            self._share,
+            worker=self._name,
+            endpoint=self._endpoint.name,
+            slots=self._endpoint.slots,
+            at_ms=self._parts.now_ms(),
+            state="draining" if self._flow.stopped else "running",
+            sources_max=self._parts.rules.heartbeat_sources_max,
+        )
+
+    def _levels(self) -> None:
+        self._tally.levels(self._share, len(self._targets.quarantined))
+        self._tally.engine(self._parts.runner.outcomes, self._parts.runner.repeats)
 
 
 def _commit_rules(settings: Settings) -> CommitRules:
