@@ -43,7 +43,7 @@ class EngineStage:
         return self.begin(request, tenant=tenant, attempt=attempt).result(ANSWER_S_MAX)
 
     def steps(self) -> int:
-        return self.on_loop(self.engine.steps)
+        return int(self.on_loop(self.engine.steps))
 
     def on_loop(self, act: Callable[[], Any]) -> Any:
         async def acted() -> Any:
@@ -72,7 +72,7 @@ def completion(prompt: str | list[int], **body: Any) -> Request:
     return Request(Task.COMPLETION, Body(model="tiny", prompt=prompt, **body))
 
 
-def embedding(given: str | list[str] | list[int]) -> Request:
+def embedding(given: str | list[str | int]) -> Request:
     return Request(Task.EMBEDDING, Body(model="tiny", input=given))
 
 

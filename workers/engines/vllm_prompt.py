@@ -53,8 +53,8 @@ class Prompter:
 
     def _tokens(self, prompt: str | list[int] | None) -> list[int]:
         if isinstance(prompt, list):
-            if any(not 0 <= token < self._vocabulary for token in prompt):
-                raise _invalid(f"a token id of the prompt is not in 0..{self._vocabulary - 1}")
+            if not all(isinstance(token, int) and 0 <= token < self._vocabulary for token in prompt):
+                raise _invalid(f"a prompt of token ids has other members than 0..{self._vocabulary - 1}")
             return prompt
         tokens: list[int] = self._tokenizer.encode(prompt or "")
         if not tokens and self._tokenizer.bos_token_id is not None:

@@ -31,6 +31,8 @@ from workers.structured.structure import Structure, structure_of
 
 #: How long the engine core may take to end by itself before vLLM ends it.
 STOP_S_MAX: Final = 2.0
+#: Counted at each look at an idle engine: so many that they do not pass for slow steps.
+IDLE_STEPS: Final = 1_000
 
 
 class Replica:
@@ -44,6 +46,7 @@ class Replica:
         self._child = ChildProcess(ChildLimits(), model.tokenizer, model.get_vocab_size())
         self._guard = Guard(self._child)
         self._engine_args = engine_args
+        self._idle_steps = 0
         self._warming: asyncio.Task[None] | None = None
         self._generates = model.runner_type == "generate"
         self._defaults = model.get_diff_sampling_param() if self._generates else {}
@@ -59,7 +62,9 @@ class Replica:
     def steps(self) -> int:
         if self._engine.errored:
             raise EngineDead("the engine's process has ended")
-        return self._heartbeat.steps
+        if not self._engine.get_num_unfinished_requests():
+            self._idle_steps += IDLE_STEPS  # all that runs is with the compiler: an idle engine does not hang
+        return self._heartbeat.steps + self._idle_steps
 
     async def stop(self) -> None:
         await self._child.stop()
