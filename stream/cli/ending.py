@@ -9,6 +9,7 @@ from typing import Final
 
 from cache.errors import CacheError
 from schemas.errors import SchemasError
+from stream.cli.logs import log_nowhere
 from stream.cli.parser import parse
 from stream.errors import StreamError
 from workers.errors import WorkersError
@@ -21,6 +22,7 @@ EXIT_SIGINT: Final = 130
 
 def run_command(arguments: Sequence[str]) -> int:
     """Run one command line. Expected errors are told, not thrown; a programmer's error crashes loudly."""
+    log_nowhere()
     try:
         command, parsed = parse(arguments)
         return command(parsed)

@@ -12,12 +12,14 @@ from typing import Any, Final
 from stream.cli.options import DEFAULT_STATE_DIR
 from stream.cli.settings import checked_settings
 from stream.config.settings import Settings
-from stream.errors import UsageError
+from stream.errors import LogTimeout, UsageError
 from stream.log.base import Log
 from stream.log.kafka import kafka_log
 from stream.place import Place
 
 RUNTIME_FILE: Final = "runtime.json"
+#: A broker that does not answer a command within this time is told to be away.
+ANSWER_S: Final = 10.0
 CONFIG_COPY: Final = "config.toml"
 
 
@@ -51,8 +53,13 @@ class Installation:
         return self.settings.kafka is not None or bool(self.runtime.get("bootstrap_servers"))
 
     def log(self, command: str) -> Log:
-        """The clients of a one-shot command."""
-        return kafka_log(self.place(command))
+        """The clients of a one-shot command. LogTimeout with the address where no broker answers."""
+        log = kafka_log(self.place(command))
+        try:
+            log.admin().topics(ANSWER_S)
+        except LogTimeout as silent:
+            raise LogTimeout(f"no answer from the broker at {self.bootstrap_servers}: {silent}") from silent
+        return log
 
     def place(self, process_name: str) -> Place:
         """Where a role, or a command under this name, works."""

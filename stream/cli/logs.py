@@ -1,4 +1,4 @@
-"""Where the log lines of the long-running commands go."""
+"""Where log lines go: to stderr for the long-running commands, nowhere for the others, which tell what matters."""
 
 from __future__ import annotations
 
@@ -8,3 +8,10 @@ import logging
 def log_to_stderr() -> None:
     """From INFO on, with time and place. stdout is for what a program may read."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+
+
+def log_nowhere() -> None:
+    """Without it, Python prints a client's warnings between a command's own words. Handlers set later still work."""
+    ours = logging.getLogger("stream")
+    if not ours.handlers:
+        ours.addHandler(logging.NullHandler())

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from base64 import b64encode
 from collections.abc import Callable
 from contextlib import closing
@@ -185,9 +187,20 @@ def test_aborted_and_open_records_are_not_seen(run: Run, installed: Installed, t
     assert values == ["behind", "seen"]
 
 
-def test_a_broker_that_does_not_answer_is_named(run: Run, tmp_path: Path) -> None:
+def test_a_broker_that_does_not_answer_is_one_line_on_stderr(tmp_path: Path) -> None:
     config = tmp_path / "far.toml"
     config.write_text('[kafka]\nbootstrap_servers = "127.0.0.1:1"\n[endpoints.sim]\nengine = "simulated"\n')
-    ended = run("consume", "t", "-c", str(config))
-    assert ended.code == 1
-    assert ended.err.count("\n") == 1
+    words = [sys.executable, "-m", "stream", "consume", "t", "-c", str(config)]
+    ended = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr.startswith("headrace: no answer from the broker at 127.0.0.1:1: ")
+    assert ended.stderr.count("\n") == 1
+
+
+def test_a_reader_that_has_enough_ends_it_without_complaint(installed: Installed, topic: str) -> None:
+    put(installed, *(Output(topic, None, b"x" * 1000, []) for _ in range(2000)))
+    words = f"{sys.executable} -m stream consume {topic} -c {installed.config} | head -1"
+    ended = subprocess.run(
+        ["bash", "-o", "pipefail", "-c", words], check=False, capture_output=True, text=True, timeout=60
+    )
+    assert (ended.returncode, ended.stderr, ended.stdout.count("\n")) == (0, "", 1)
