@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -150,8 +150,3 @@ def bound(*bindings: InputBinding) -> Settings:
     return Settings(
         inputs=(InputBinding(INPUT), *bindings), endpoints={"sim": Endpoint("sim", "simulated", partitions=4)}
     )
-
-
-def forged(names: Sequence[str]) -> Iterator[tuple[str, bytes]]:
-    for name in names:
-        yield name, b"forged"
