@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import shutil
+import signal
 import time
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,8 @@ from stream.demo.tally import Outcome, tally
 from stream.log.kafka import kafka_log
 from stream.place import Place
 from stream.supervisor.lock import state_dir_lock
+from stream.supervisor.run import end_predecessor
+from stream.supervisor.runtime import RuntimeFile
 from workers.journal import journal_path, read_totals
 
 ENDPOINT: Final = "smollm2"
@@ -50,6 +53,9 @@ def run(arguments: argparse.Namespace) -> int:
     kill = arguments.kill or ("worker" if arguments.engine == "simulated" else "none")
     console = Console()
     config = _prepare(arguments.state_dir, arguments.engine)
+    # A terminal that goes away, or a time limit around us, must not leave an installation behind.
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)
     console.print(f"starting Kafka, a dispatcher and a worker ({arguments.engine} engine) …")
     begin = time.monotonic()
     installation = DemoInstallation(config, arguments.state_dir)
@@ -64,10 +70,15 @@ def run(arguments: argparse.Namespace) -> int:
     return 0 if exact else 1
 
 
+def _end(number: int, _frame: object) -> None:
+    raise SystemExit(0 if number == signal.SIGTERM else 1)
+
+
 def _prepare(state_dir: Path, engine: str) -> Path:
     """An empty state directory with the demo's configuration. Refused while something lives in it."""
     if state_dir.exists():
-        with state_dir_lock(state_dir):
+        with state_dir_lock(state_dir) as lock:
+            end_predecessor(RuntimeFile(state_dir).read(), lock)
             shutil.rmtree(state_dir)
     state_dir.mkdir(parents=True)
     config = state_dir / "demo.toml"

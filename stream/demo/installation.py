@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any, Final
 
 from stream.errors import StreamError, WaitedTooLong
+from stream.processes import Child
 
 #: The engine loads, and the first time the chat model is converted too.
 READY_TIMEOUT_S: Final = 300.0
-STOP_TIMEOUT_S: Final = 60.0
+#: Running calls end within the supervisor's grace, then the broker.
+STOP_TIMEOUT_S: Final = 90.0
 POLL_S: Final = 0.1
 
 
@@ -26,16 +27,15 @@ class DemoInstallation:
         self._state_dir = state_dir
         self.log_file = state_dir / "up.log"
         command = [sys.executable, "-m", "stream", "up", "-c", str(config), "--state-dir", str(state_dir)]
-        with self.log_file.open("wb") as log:
-            # A group of its own: Ctrl-C is the demo's to pass on, once.
-            self._up = subprocess.Popen(command, stdout=log, stderr=log, start_new_session=True)
+        # A group of its own: Ctrl-C is the demo's to pass on, once. Tied to us: a demo that is killed ends it too.
+        self._up = Child.spawn(command, self.log_file, os.environ)
 
     def wait_ready(self, timeout_s: float = READY_TIMEOUT_S) -> str:
         """Wait for records to be able to flow; the bootstrap servers. StreamError with the log's end if it fails."""
         deadline = time.monotonic() + timeout_s
         while not self._says_ready():
-            if self._up.poll() is not None:
-                raise StreamError(f"headrace up ended with status {self._up.returncode}:\n{self._log_end()}")
+            if (code := self._up.exit_code()) is not None:
+                raise StreamError(f"headrace up ended with status {code}:\n{self._log_end()}")
             if time.monotonic() > deadline:
                 raise WaitedTooLong(f"not ready within {timeout_s:.0f} s (log: {self.log_file})")
             time.sleep(POLL_S)
@@ -51,13 +51,11 @@ class DemoInstallation:
 
     def stop(self) -> None:
         """SIGTERM, and wait for the clean end; SIGKILL after `STOP_TIMEOUT_S`."""
-        if self._up.poll() is None:
-            self._up.terminate()
-        try:
-            self._up.wait(STOP_TIMEOUT_S)
-        except subprocess.TimeoutExpired:
-            self._up.kill()
-            self._up.wait()
+        self._up.terminate()
+        deadline = time.monotonic() + STOP_TIMEOUT_S
+        while self._up.exit_code() is None and time.monotonic() < deadline:
+            time.sleep(POLL_S)
+        self._up.kill()
 
     def _says_ready(self) -> bool:
         return any(line.startswith("ready ") for line in self._log().splitlines())

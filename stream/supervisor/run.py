@@ -68,7 +68,7 @@ def run_up(settings: Settings, config: Path | None, state_dir: Path, *, parts: P
     stop = StopWish()
     with state_dir_lock(state_dir) as lock, stop.listening():
         file = RuntimeFile(state_dir)
-        _end_predecessor(file.read(), lock)
+        end_predecessor(file.read(), lock)
         copy_config(config, state_dir)
         server = serve_metrics(settings.metrics_port)
         try:
@@ -83,7 +83,8 @@ def run_up(settings: Settings, config: Path | None, state_dir: Path, *, parts: P
             server.close()
 
 
-def _end_predecessor(runtime: Runtime | None, lock: StateDirLock) -> None:
+def end_predecessor(runtime: Runtime | None, lock: StateDirLock) -> None:
+    """End what a killed supervisor left running, engine cores included."""
     recorded = [Identity(entry.pid, entry.started) for entry in runtime.processes] if runtime else []
     end_leftovers(recorded, lock.predecessor_alive_s)
 
