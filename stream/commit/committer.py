@@ -219,8 +219,8 @@ class Committer:
             dropped = book.reconcile(stage, found[book.partition])
             self._ready.remove(dropped)
             left.difference_update(dropped)
-        if left and plan.foreign:
-            self._foreign.doubt(plan.foreign, outcome.cause)
+        if left:
+            self._targets.suspect(plan.foreign)
         return not left
 
     def _after_abort(self, plan: Plan, outcome: Aborted) -> None:

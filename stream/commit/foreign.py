@@ -66,7 +66,7 @@ class ForeignTargets:
         return True
 
     def doubt(self, topics: Collection[str], cause: str) -> None:
-        """One of these may be what failed: look it up again, alone; set it aside when that happens again."""
+        """One of these may be what failed: look it up again, alone; set it aside when that happens time and again."""
         self.targets.suspect(topics)
         if len(topics) == 1 and self.targets.failed_alone(topic := next(iter(topics))):
             self.quarantine(topic, cause)

@@ -12,8 +12,8 @@ from stream.log.base import TopicDescription
 
 #: Reply topics remembered; the oldest is forgotten first and looked up again when it is named again.
 TARGETS_MAX: Final = 4_096
-#: So many transactions with a topic alone may fail, whatever the reason, before it is quarantined.
-FAILURES_MAX: Final = 2
+#: So many transactions with a topic alone may time out, others succeeding between them, before it is quarantined.
+FAILURES_MAX: Final = 3
 #: A quarantined topic is looked up again after so long.
 QUARANTINE_S: Final = 30.0
 
@@ -27,8 +27,10 @@ class _Target:
     #: When a refused topic may be looked up again, by the monotonic clock.
     again_s: float = 0.0
     looked_up: bool = False
-    #: Transactions with it alone that failed, one after another.
+    #: Transactions with it alone that failed one after another, while others succeeded between them.
     failures: int = 0
+    #: Successes of all transactions when it last failed.
+    failed_at: int = -1
     #: Largest batch that the topic takes, in bytes.
     bytes_max: int = 2**31
 
@@ -40,6 +42,7 @@ class Targets:
         self._known: dict[str, _Target] = {}
         #: Topic -> partitions, for selection. The owner adds the service's own topics.
         self.partitions_of: dict[str, int] = {}
+        self._successes = 0
 
     def kind(self, topic: str) -> str:
         """OWN, PROVEN, or the topic itself: it goes alone."""
@@ -90,7 +93,8 @@ class Targets:
         return [topic for topic in found if self._known[topic].refusal]
 
     def proved(self, topics: Iterable[str]) -> None:
-        """A transaction with these topics was committed: they may share from now on."""
+        """A transaction with these topics (or with none) was committed: they may share from now on."""
+        self._successes += 1
         for topic in topics:
             if topic is not OWN:
                 target = self._remember(topic)
@@ -103,9 +107,14 @@ class Targets:
                 self._known[topic].proven = self._known[topic].looked_up = False
 
     def failed_alone(self, topic: str) -> bool:
-        """A transaction that held this topic alone failed; True: once too often."""
+        """A transaction that held this topic alone timed out. True: once too often, while others succeeded.
+
+        A broker in trouble fails everyone's transactions and proves nothing about the topic.
+        """
         target = self._remember(topic)
-        target.failures += 1
+        if self._successes > target.failed_at:
+            target.failures += 1
+            target.failed_at = self._successes
         return target.failures >= FAILURES_MAX
 
     def quarantine(self, topic: str, refusal: str, now_s: float) -> None:

@@ -10,15 +10,41 @@ from workers.call import Call, Finished
 from workers.engines.base import Answer, Tokens
 
 
-def answer_to(call: Call) -> Answer:
-    return Answer({"choices": [], "echo": call.request.custom_id}, Tokens(3, 2, 0), 0.0)
+class Runs:
+    """When each run of any process began and ended, as counts; a run's number stands in its answer."""
+
+    def __init__(self) -> None:
+        self.now = 0
+        self.began: dict[int, int] = {}
+        self.ended: dict[int, int] = {}
+
+    def begin(self) -> int:
+        self.now += 1
+        self.began[self.now] = self.now
+        return self.now
+
+    def end(self, run: int) -> None:
+        self.now += 1
+        self.ended[run] = self.now
+
+
+def answer_to(call: Call, run: int) -> Answer:
+    return Answer({"choices": [], "echo": call.request.custom_id, "run": run}, Tokens(3, 2, 0), 0.0)
 
 
 class FakeRunner:
     """An `EngineSide`. With `auto`, calls end at once."""
 
-    def __init__(self, *, auto: bool = True, passes: Callable[[float], None] = lambda _seconds: None) -> None:
+    def __init__(
+        self,
+        *,
+        auto: bool = True,
+        passes: Callable[[float], None] = lambda _seconds: None,
+        runs: Runs | None = None,
+    ) -> None:
         self.auto = auto
+        self._runs = Runs() if runs is None else runs
+        self._run_of: dict[str, int] = {}
         #: Told how long somebody waited.
         self._passes = passes
         #: Sources in the order in which they were started.
@@ -35,6 +61,7 @@ class FakeRunner:
         for call in calls:
             assert call.id not in self.inside
             self.inside[call.id] = call
+            self._run_of[call.id] = self._runs.begin()
             self.started.append(call.source)
             if self.auto:
                 self.end(call.source)
@@ -43,7 +70,9 @@ class FakeRunner:
         """The call of this source ends."""
         call = next(call for call in self.inside.values() if call.source == source)
         del self.inside[call.id]
-        outcome = answer_to(call) if outcome is None else outcome
+        run = self._run_of.pop(call.id)
+        self._runs.end(run)
+        outcome = answer_to(call, run) if outcome is None else outcome
         tokens = outcome.tokens if isinstance(outcome, Answer) else Tokens(3, 0, 0)
         self._ended.append(Finished(call, outcome, 1, tokens, 1_000, 1_000, 1_001))
 

@@ -21,7 +21,7 @@ from stream.worker.build import Sockets, build_worker, open_sockets
 from stream.worker.loop import Loop, Steps
 from stream.worker.parts import Parts
 from stream.worker.rules import Rules
-from tests.stream.worker.fake_runner import FakeRunner
+from tests.stream.worker.fake_runner import FakeRunner, Runs
 from workers.endpoint import Endpoint
 
 INPUT = "headrace.requests"
@@ -79,9 +79,12 @@ class Worker:
 class House:
     """The log, the topics, and the workers on them."""
 
-    def __init__(self, *, limits: Limits | None = None, **endpoint: Any) -> None:
-        self.log = MemoryLog()
+    def __init__(
+        self, *, limits: Limits | None = None, session_timeout_s: float = 8.0, **endpoint: Any
+    ) -> None:
+        self.log = MemoryLog(session_timeout_s=session_timeout_s)
         self.clock = Clock()
+        self.runs = Runs()
         self.endpoint = Endpoint("sim", engine="simulated", partitions=2, **endpoint)
         self.settings = Settings(endpoints={"sim": self.endpoint}, limits=limits or Limits())
         ensure_topics(self.log.admin(), self.settings)
@@ -132,7 +135,7 @@ class House:
     def worker(self, slot: int = 0, *, auto: bool = True, rules: Rules = FAST, **parts: Any) -> Worker:
         made = Parts(
             log=self.log,
-            runner=FakeRunner(auto=auto, passes=self.clock.passes),
+            runner=FakeRunner(auto=auto, passes=self.clock.passes, runs=self.runs),
             clock_s=self.clock,
             now_ms=self.clock.now_ms,
             rules=rules,
