@@ -1,0 +1,105 @@
+"""What a failed transaction means, and how the guilty answer is found."""
+
+from __future__ import annotations
+
+import pytest
+
+from stream.commit.aftermath import MAP_TOO_LARGE, Action, action_for
+from stream.commit.narrowing import Narrowing
+from stream.commit.open_record import OWN
+from stream.commit.selection import PROVEN
+from stream.commit.targets import FAILURES_MAX, QUARANTINE_S, TARGETS_MAX, Targets
+from stream.log import reasons
+from stream.log.base import Aborted, TopicDescription
+
+
+@pytest.mark.parametrize(
+    ("outcome", "kind", "topics", "records", "action"),
+    [
+        (Aborted("illegal_generation", {}), OWN, 0, 5, Action.BACK_OFF),
+        (Aborted(reasons.STALE_MEMBER, {}), OWN, 0, 5, Action.BACK_OFF),
+        (Aborted(MAP_TOO_LARGE, {}), OWN, 0, 5, Action.STOP),
+        (Aborted(reasons.TOO_LARGE, {}, True), OWN, 0, 5, Action.NARROW),
+        (Aborted(reasons.TOO_LARGE, {}, True), OWN, 0, 1, Action.GIVE_UP_ANSWER),
+        (Aborted(reasons.TOO_LARGE, {}, True), "x", 1, 1, Action.GIVE_UP_ANSWER),
+        (Aborted(reasons.UNAUTHORISED, {}, True), OWN, 0, 5, Action.STOP),
+        (Aborted(reasons.UNKNOWN_TOPIC, {}, True), PROVEN, 3, 5, Action.SEPARATE),
+        (Aborted(reasons.UNKNOWN_TOPIC, {}, True), "x", 1, 5, Action.QUARANTINE),
+        (Aborted(reasons.REFUSED, {}, True), "x", 1, 1, Action.QUARANTINE),
+    ],
+)
+def test_every_abort_has_its_action(
+    outcome: Aborted, kind: str, topics: int, records: int, action: Action
+) -> None:
+    assert action_for(outcome, kind, topics, records) is action
+
+
+@pytest.mark.parametrize("guilty", [0, 7, 255, 1_999])
+def test_halving_leaves_the_guilty_answer_alone_after_few_failures(guilty: int) -> None:
+    narrowing = Narrowing(2_000)
+    left, failures = list(range(2_000)), 0
+    while guilty in left:
+        sent = left[: narrowing.cap(OWN)]
+        if guilty not in sent:
+            narrowing.succeeded(OWN)
+            left = left[len(sent) :]
+        elif len(sent) == 1:
+            left = left[1:]
+        else:
+            failures += 1
+            narrowing.failed(OWN, len(sent))
+    assert failures <= 40
+    for _ in range(12):
+        narrowing.succeeded(OWN)
+    assert not narrowing.searching(OWN)
+
+
+class TestTargets:
+    def known(self, **settings: str) -> Targets:
+        targets = Targets()
+        targets.looked_up(
+            {"x": TopicDescription("x", 3, {k.replace("_", "."): v for k, v in settings.items()})}, 0
+        )
+        return targets
+
+    def test_a_topic_goes_alone_until_a_transaction_with_it_succeeded(self) -> None:
+        targets = self.known()
+        assert targets.kind("x") == "x"
+        targets.proved(["x"])
+        assert targets.kind("x") == PROVEN
+        targets.suspect(["x"])
+        assert targets.kind("x") == "x"
+        assert targets.unknown(["x"]) == ["x"]
+
+    def test_a_topic_is_refused_for_a_while_and_then_looked_up_again(self) -> None:
+        targets = Targets()
+        assert targets.looked_up({"gone": None}, 0) == ["gone"]
+        assert targets.refusal("gone", -1, QUARANTINE_S - 1) is not None
+        assert targets.refusal("gone", -1, QUARANTINE_S) is None
+        assert targets.unknown(["gone"]) == ["gone"]
+
+    def test_a_compacted_topic_is_refused(self) -> None:
+        assert "compacted" in (self.known(cleanup_policy="compact,delete").refusal("x", -1, 1) or "")
+
+    def test_a_partition_that_is_not_there_is_refused_alone(self) -> None:
+        targets = self.known()
+        assert "none with the number 3" in (targets.refusal("x", 3, 1) or "")
+        assert targets.refusal("x", 2, 1) is None
+
+    def test_a_small_topic_bounds_its_transactions(self) -> None:
+        assert self.known(max_message_bytes="2000").bytes_max("x") == 2_000
+
+    def test_time_outs_blame_a_topic_only_while_others_succeed(self) -> None:
+        targets = self.known()
+        assert not any(targets.failed_alone("x") for _ in range(20))
+        for _ in range(FAILURES_MAX - 2):
+            targets.proved([])
+            assert not targets.failed_alone("x")
+        targets.proved([])
+        assert targets.failed_alone("x")
+
+    def test_what_is_remembered_is_bounded(self) -> None:
+        targets = Targets()
+        for number in range(TARGETS_MAX + 10):
+            targets.looked_up({f"t{number}": TopicDescription(f"t{number}", 1, {})}, 0)
+        assert len(targets.partitions_of) == TARGETS_MAX
