@@ -10,10 +10,14 @@ from stream.commit.open_record import OWN
 from stream.commit.selection import PROVEN
 from stream.log.base import TopicDescription
 
+#: Largest batch that the producer makes, in bytes; our own topics take it.
+BATCH_BYTES_MAX: Final = 1_000_000
 #: Reply topics remembered; the oldest is forgotten first and looked up again when it is named again.
 TARGETS_MAX: Final = 4_096
 #: So many transactions with a topic alone may time out, others succeeding between them, before it is quarantined.
 FAILURES_MAX: Final = 3
+#: A topic that takes less than a whole batch of the producer's goes alone always: its limit bounds its transactions.
+SHARED_BYTES_MIN: Final = BATCH_BYTES_MAX
 #: A quarantined topic is looked up again after so long.
 QUARANTINE_S: Final = 30.0
 
@@ -49,7 +53,8 @@ class Targets:
         if topic is OWN:
             return OWN
         target = self._known.get(topic)
-        return PROVEN if target is not None and target.proven else topic
+        shares = target is not None and target.proven and target.bytes_max >= SHARED_BYTES_MIN
+        return PROVEN if shares else topic
 
     def bytes_max(self, kind: str) -> int:
         """Bytes of one transaction of this kind: a small topic's limit, so that no batch of good answers fails."""

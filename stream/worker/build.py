@@ -13,7 +13,7 @@ from stream.commit.committer import Clients, Committer, Seams
 from stream.commit.committer import Rules as CommitRules
 from stream.commit.foreign import ForeignTargets
 from stream.commit.selection import Caps
-from stream.commit.targets import Targets
+from stream.commit.targets import BATCH_BYTES_MAX, Targets
 from stream.config.settings import Settings, slot_name
 from stream.ledger.ledger import LedgerLimits
 from stream.log.base import LogAdmin, LogConsumer, LogProducer, PlainProducer
@@ -43,16 +43,26 @@ class Sockets:
     admin: LogAdmin
 
 
-def open_sockets(settings: Settings, endpoint: Endpoint, slot: int, parts: Parts) -> Sockets:
+def open_sockets(settings: Settings, endpoint: Endpoint, slot: int, parts: Parts, admin: LogAdmin) -> Sockets:
     """Transactional id and instance id are those of the slot: the next start fences the last one."""
     group = settings.worker_group(endpoint.name)
     name = slot_name(group, slot)
     return Sockets(
         parts.log.consumer(group, name),
-        parts.log.producer(name),
+        parts.log.producer(name, batch_bytes_max=_batch_bytes_max(settings, admin, parts)),
         parts.log.plain_producer(),
-        parts.log.admin(),
+        admin,
     )
+
+
+def _batch_bytes_max(settings: Settings, admin: LogAdmin, parts: Parts) -> int:
+    """Not above what the smallest of our own topics takes: one answer too large fails its whole batch."""
+    own = (settings.outputs.results, settings.outputs.dead_letters, settings.own_topic("usage"))
+    found = admin.describe(own, parts.rules.init_s)
+    limits = [
+        int(t.settings.get("max.message.bytes", BATCH_BYTES_MAX)) for t in found.values() if t is not None
+    ]
+    return min([BATCH_BYTES_MAX, *limits])
 
 
 def build_worker(

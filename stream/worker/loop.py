@@ -81,6 +81,7 @@ class Loop:
             self._runner.wait(self._rules.look_s)
             self._take()
             self._commit()
+            steps.chores.tick(self._clock_s())
         self._take()
         steps.committer.drain(self._clock_s() + self._rules.revoke_s)
 

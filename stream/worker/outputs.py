@@ -109,7 +109,7 @@ class OutputWriter:
             Output(self._to.usage, usage_key(work.tenant), made.usage, made.usage_headers),
         )
         record.target = OWN if topic == self._to.results else topic
-        record.size_bytes = len(made.result) + len(made.usage) + 2 * OVERHEAD_BYTES
+        record.size_bytes = len(made.result) + len(made.usage) + len(work.key or b"") + 2 * OVERHEAD_BYTES
         if passing:
             record.size_bytes += _headers_bytes(passing)
 
@@ -124,6 +124,7 @@ class OutputWriter:
         record.outputs = (main, usage)
         record.target = OWN if form >= Form.DEAD_LETTER or main.topic == self._to.results else main.topic
         record.size_bytes = len(main.value or b"") + len(usage.value or b"") + 2 * OVERHEAD_BYTES
+        record.size_bytes += len(main.key or b"")
         if record.work is None or record.work.carried:
             record.size_bytes += _headers_bytes(main.headers)
 

@@ -86,9 +86,10 @@ def run_worker(
 def serve(settings: Settings, endpoint: Endpoint, slot: int, name: str, parts: Parts) -> None:
     """Start, run until stopped, drain, close. What it raises ends the process."""
     parts.report("starting")
-    sockets = open_sockets(settings, endpoint, slot, parts)
+    admin = parts.log.admin()
+    ensure_topics(admin, settings)
+    sockets = open_sockets(settings, endpoint, slot, parts, admin)
     try:
-        ensure_topics(sockets.admin, settings)
         # The producer before everything that reads: it ends the predecessor's transaction, which `committed` waits for.
         sockets.producer.start(parts.rules.init_s)
         parts.runner.start(parts.rules.engine_start_s, parts.stopped)

@@ -51,7 +51,7 @@ class Worker:
         self.parts = parts
         assert isinstance(parts.runner, FakeRunner)
         self.runner = parts.runner
-        self.sockets: Sockets = open_sockets(house.settings, house.endpoint, slot, parts)
+        self.sockets: Sockets = open_sockets(house.settings, house.endpoint, slot, parts, house.log.admin())
         self.sockets.producer.start(5)
         built: tuple[Loop, Steps] = build_worker(
             house.settings, house.endpoint, f"worker-{slot:02d}", parts, self.sockets
