@@ -59,17 +59,19 @@ class Commits:
         self._aborts = 0
         self._aborts_since_s = 0.0
         self._gap_since_s: float | None = None
+        #: The group does not know us: only a poll can tell what has become of our partitions.
+        self._unknown_member = False
 
     @property
     def troubled(self) -> bool:
-        """The last transaction failed: read nothing more before its batch is through."""
-        return self._aborts > 0 or self._records_max < self._limits.txn_records_max
+        """The last transaction failed, or could not begin: read nothing more before its batch is through."""
+        return self._aborts > 0 or self._unknown_member or self._records_max < self._limits.txn_records_max
 
     @property
     def back_off_s(self) -> float:
         """How long to serve callbacks only, before the next try."""
         if not self._aborts:
-            return 0.0
+            return self._rules.back_off_s if self._unknown_member else 0.0
         return min(self._rules.back_off_s * 2.0 ** min(self._aborts - 1, 10), self._rules.back_off_max_s)
 
     @property
@@ -83,6 +85,7 @@ class Commits:
         `meanwhile` is called while Kafka takes the records, where the whole batch goes. `last`: nothing will follow, so
         offsets without records go now.
         """
+        self._unknown_member = False
         batch = self._batches.advance(self._owned.ends())
         count = batch.prefix(self._records_max, self._limits.txn_bytes_max)
         offsets = self._offsets(batch.ends_of(count))
@@ -91,6 +94,7 @@ class Commits:
         group = self._owned.consumer.group()
         if not group.valid:
             # Trap 3 of exactly-once.md: without generation and member id the broker might check nothing.
+            self._unknown_member = True
             return
         whole = count == len(batch)
         alone = self.troubled or count == 1

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from stream.config.settings import Limits, Settings
 from stream.dispatcher.loop import Dispatcher
 from stream.errors import LogError, LogFenced
-from stream.log.base import Output
-from stream.log.memory import Fault
-from tests.stream.dispatcher.stage import INPUT, QUICK, Stage, line
+from stream.log.base import Assignor, Output
+from stream.log.memory import Fault, MemoryLog
+from stream.log.memory_consumer import MemoryConsumer
+from tests.stream.dispatcher.stage import INPUT, NOW_MS, QUICK, Stage, line
 from workers.endpoint import Endpoint
 
 GOOD = line()
@@ -225,3 +228,41 @@ def test_a_member_that_joins_takes_partitions_over_without_a_repeat() -> None:
     sources = [work.source for work in stage.work]
     assert len(sources) == len(set(sources))
     assert len(sources) >= 8 * 25
+
+
+class RememberingLog(MemoryLog):
+    """Hands out its last consumer, so that a test can make it a zombie."""
+
+    last: MemoryConsumer
+
+    def consumer(
+        self,
+        group: str,
+        instance_id: str | None = None,
+        *,
+        assignor: Assignor = "range",
+        regex_refresh_ms: int = 3_000,
+    ) -> MemoryConsumer:
+        self.last = super().consumer(group, instance_id, assignor=assignor, regex_refresh_ms=regex_refresh_ms)
+        return self.last
+
+
+def test_a_member_that_was_lost_with_records_in_hand_joins_again() -> None:
+    """Between reading and committing the session times out: nothing may be committed, and only a poll can tell why."""
+    log = RememberingLog()
+    stage = Stage(log=log)
+    zombies: list[int] = []
+
+    def stall() -> int:
+        if not zombies:
+            log.last.lose()
+            zombies.append(1)
+        return NOW_MS
+
+    made = Dispatcher(stage.settings, 0, replace(stage.parts, now_ms=stall), stage.admin)
+    made.start()
+    stage.send(GOOD, GOOD, b"no")
+    turn(made, 30)
+    made.close()
+    assert zombies
+    stage.assert_each_input_has_one_output()
