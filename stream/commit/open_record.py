@@ -42,6 +42,7 @@ class OpenRecord:
         "offset",
         "order",
         "outputs",
+        "prior_attempts",
         "ready_s",
         "record",
         "running",
@@ -66,6 +67,8 @@ class OpenRecord:
         self.order: SessionOrder[OpenRecord] | None = None
         self.running = False
         self.finished: Finished | None = None
+        #: Engine attempts that earlier processes are known to have begun.
+        self.prior_attempts = 0
         #: Why it has no answer.
         self.failure: Failure | None = None
         self.form = Form.ANSWER

@@ -21,7 +21,7 @@ def facts_of(record: OpenRecord, now_ms: int) -> Facts:
         return Facts(_position(record), None, None, record.lane, 0)
     if finished is None:
         times = Times.since(work.source_timestamp_ms, queued_ms=queued_ms, done_ms=now_ms)
-        return Facts(work.source, work.endpoint, work.tenant, work.lane, 0, times)
+        return Facts(work.source, work.endpoint, work.tenant, work.lane, record.prior_attempts, times)
     cached = finished.tokens.cached
     return Facts(
         work.source,
@@ -76,7 +76,7 @@ def letter_of(record: OpenRecord, group: str, failure: Failure) -> DeadLetter:
         work.source_timestamp_ms,
         group,
         failure,
-        attempts=record.finished.attempts if record.finished is not None else 0,
+        attempts=record.prior_attempts if record.finished is None else record.finished.attempts,
         replay=work.replay,
         tenant=work.tenant,
         lane=work.lane,

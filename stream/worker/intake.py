@@ -79,6 +79,7 @@ class Intake:
             self._finishing.fail(record, Failure(ErrorClass.UNREADABLE, Stage.DECODE, str(error)))
             return
         if offset == ledger.condemned:
+            record.prior_attempts = max(1, ledger.deaths_past)
             self._finishing.fail(record, _POISON)
             return
         if self._ordered and work.session is not None:

@@ -18,6 +18,7 @@ from stream.dispatcher.asking import AskingRegistry
 from stream.errors import LogError, StreamError
 from stream.fault_points import VARIABLE, FaultPoints
 from stream.log.base import nowhere
+from stream.log.fence import twins_told_apart
 from stream.log.kafka import kafka_log
 from stream.metrics.server import serve_metrics
 from stream.place import Place
@@ -109,21 +110,26 @@ def _live(loop: Loop, steps: Steps, sockets: Sockets, parts: Parts) -> None:
     """From the subscription to the last commit. After a crash nothing more is committed."""
     _spare_collector()
     try:
-        sockets.consumer.subscribe(steps.topics, steps.assignment)
-        running = False
-        while not parts.stopped():
-            loop.turn()
-            if steps.share.joined and not running:
-                running = True
-                parts.report("running")
-        parts.report("draining")
-        loop.drain()
+        with twins_told_apart(sockets.producer, sockets.consumer):
+            _turn(loop, steps, sockets, parts)
     except BaseException:
         steps.assignment.crashed = True
         with contextlib.suppress(LogError):  # what ended us is told, not what follows from it
             sockets.consumer.close()
         raise
     sockets.consumer.close()
+
+
+def _turn(loop: Loop, steps: Steps, sockets: Sockets, parts: Parts) -> None:
+    sockets.consumer.subscribe(steps.topics, steps.assignment)
+    running = False
+    while not parts.stopped():
+        loop.turn()
+        if steps.share.joined and not running:
+            running = True
+            parts.report("running")
+    parts.report("draining")
+    loop.drain()
 
 
 def _spare_collector() -> None:

@@ -198,6 +198,7 @@ class TestPoison:
         assert outputs == {str(source): 1 for source in sources}
         assert [header(letter, "headrace-source") for letter in house.dead_letters] == [str(poison)]
         assert header(house.dead_letters[0], "headrace-error-class") == "poison"
+        assert header(house.dead_letters[0], "headrace-attempts") == "3"
         assert lives == 4
 
     def test_single_file_means_one_call_at_a_time_over_all_partitions(self) -> None:
