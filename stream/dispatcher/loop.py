@@ -20,6 +20,7 @@ from stream.dispatcher.router import Router
 from stream.dispatcher.tally import Tally
 from stream.dispatcher.targets import Targets
 from stream.log.base import LogAdmin
+from stream.log.fence import twins_told_apart
 
 log = logging.getLogger(__name__)
 
@@ -74,13 +75,17 @@ class Dispatcher:
     def run(self) -> None:
         """Start, turn until stopped, drain, close. What it raises ends the process."""
         try:
-            self.start()
-            while not self._parts.stopped():
-                self.turn()
-            self._parts.report("draining")
-            self._drain()
+            with twins_told_apart(self._producer, self._consumer):
+                self._live()
         finally:
             self.close()
+
+    def _live(self) -> None:
+        self.start()
+        while not self._parts.stopped():
+            self.turn()
+        self._parts.report("draining")
+        self._drain()
 
     def start(self) -> None:
         """The producer first: it ends the predecessor's transaction, which the committed offsets wait for."""
