@@ -167,17 +167,15 @@ class Committer:
         return Caps(self._narrowing.cap(kind), bytes_max, partitions_max), self._targets.partitions_of
 
     def _transact(self, kind: str, records: list[OpenRecord], dirty: Iterable[Ledger]) -> bool:
-        group = self._clients.consumer.group()
-        if not group.valid:  # trap 3: nothing is begun; poll serves what is to come
-            return False
         plan = make_plan(kind, records, dirty, self._seams.stage_of)
         if not plan.stages:
             return False
         began_s = self._seams.clock()
+        # Without a valid generation and member id (trap 3) nothing is begun: the outcome is Aborted, and poll comes next.
         outcome = self._clients.producer.publish(
             plan.outputs,
             plan.offsets,
-            group,
+            self._clients.consumer.group(),
             attribute=self._narrowing.searching(kind),
             reach=self._seams.reach,
         )
