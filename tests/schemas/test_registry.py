@@ -30,9 +30,7 @@ def server() -> Iterator[RegistryServer]:
 
 @pytest.fixture
 def client(server: RegistryServer) -> Iterator[RegistryClient]:
-    made = RegistryClient(
-        server.url + "/", time.monotonic, ClientRules(timeout_s=0.3, answer_bytes_max=50_000)
-    )
+    made = RegistryClient(server.url + "/", time.monotonic, ClientRules(timeout_s=2, answer_bytes_max=50_000))
     yield made
     made.close()
 
