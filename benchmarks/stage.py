@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -119,11 +120,15 @@ class Role:
 @contextmanager
 def stage(config: str) -> Iterator[Stage]:
     """A fresh broker; `config` is the TOML after its [kafka] part."""
-    with tempfile.TemporaryDirectory(prefix="headrace-bench-") as name:
-        folder = Path(name)
-        broker = EmbeddedBroker(folder / "broker", heap_mib=1024)
-        broker.start()
-        try:
-            yield Stage(folder, broker, config)
-        finally:
-            broker.stop()
+    folder = Path(tempfile.mkdtemp(prefix="headrace-bench-"))
+    broker = EmbeddedBroker(folder / "broker", heap_mib=1024)
+    broker.start()
+    try:
+        yield Stage(folder, broker, config)
+    except BaseException:
+        print(f"logs of the failed run are kept in {folder}")
+        raise
+    else:
+        shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        broker.stop()
