@@ -11,6 +11,7 @@ from confluent_kafka import KafkaError, KafkaException, Message, Producer, Topic
 
 from stream.log import reasons
 from stream.log.base import OffsetCommit, Output
+from stream.log.bounded import BoundedCalls, CallStuck
 from stream.log.kafka_events import log_event
 from stream.log.kafka_failures import Verdict, cause, delivery_reason, verdict
 from stream.log.kafka_settings import TRANSACTION_TIMEOUT_S, Settings
@@ -23,6 +24,8 @@ RETRY_S_MAX: Final = 2 * TRANSACTION_TIMEOUT_S
 #: One call. librdkafka advises -1, yet that waits without a bound while the broker is away (seen); what a time-out
 #: may leave behind in the client goes with it, for a client that saw one is replaced.
 CALL_S_MAX: Final = TRANSACTION_TIMEOUT_S
+#: A call that is not back so long after its time-out never will be (bounded.py).
+GRACE_S: Final = 5.0
 #: librdkafka retries inside a call every 500 ms, unseen: slower than this may have sent a request twice.
 UNSEEN_RETRY_S: Final = 0.5
 _RETRY_PAUSE_S: Final = 0.05
@@ -63,6 +66,7 @@ class Transactions:
         self._undelivered = 0
         self._clock = clock
         self._begun_s = clock()
+        self._calls = BoundedCalls()
         self._client = connect(
             {
                 **settings,
@@ -151,7 +155,9 @@ class Transactions:
         Freeing it takes no time. The binding's own `close` aborts and flushes first, without a bound: with the
         broker away it never returns. An open transaction is ended by the next start under this id.
         """
-        self._client.purge()
+        self._calls.close()
+        if not self._calls.stuck:
+            self._client.purge()
         del self._client  # it holds our callback and we hold it: without this it would live until the next gc
 
     def _call(self, call: Callable[..., object], *args: object, deadline: float | None = None) -> None:
@@ -159,9 +165,12 @@ class Transactions:
         deadline = self._clock() + RETRY_S_MAX if deadline is None else deadline
         while True:
             try:
-                call(*args)
+                self._calls.make(call, *args, wait_s=max(CALL_S_MAX, deadline - self._clock()) + GRACE_S)
             except KafkaException as raised:
                 self._judge(raised.args[0], deadline)
+            except CallStuck:
+                self.tainted = self.timed_out = True
+                raise StepFailed(Verdict.UNKNOWN, "stuck", again=True) from None
             else:
                 return
 
@@ -219,9 +228,11 @@ class Transactions:
     def _why_purged(self) -> str:
         """The client gave the transaction up and purged all: only the commit, which it refuses then, tells why."""
         try:
-            self._client.commit_transaction(CALL_S_MAX)
+            self._calls.make(self._client.commit_transaction, CALL_S_MAX, wait_s=CALL_S_MAX + GRACE_S)
         except KafkaException as raised:
             return delivery_reason(raised.args[0])
+        except CallStuck:
+            self.tainted = self.timed_out = True
         raise StepFailed(Verdict.UNKNOWN, "undelivered")
 
     def _worst(self) -> str:

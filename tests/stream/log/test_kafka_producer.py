@@ -8,6 +8,7 @@ from confluent_kafka import KafkaError
 from stream.errors import LogError, LogFenced, LogTimeout
 from stream.log import reasons
 from stream.log.base import Aborted, Fenced, GroupStamp, OffsetCommit, Output, Success, Unknown
+from stream.log.bounded import CallStuck
 from stream.log.kafka_producer import KafkaProducer
 from stream.log.kafka_settings import TRANSACTION_TIMEOUT_S
 from stream.log.kafka_transaction import RETRY_S_MAX
@@ -211,5 +212,15 @@ def test_a_connection_lost_under_a_commit_replaces_the_client_before_the_next_be
     script.lines.append(("FAIL", "p", "TxnCoordinator: b:9092: Disconnected (after 28ms in state UP)"))
     assert _publish(producer) == Success()
     assert script.clients == 2
+    assert _publish(producer) == Success()
+    assert script.clients == 2
+
+
+def test_a_call_that_never_comes_back_is_given_up_with_its_client(
+    producer: KafkaProducer, script: Script
+) -> None:
+    script.fail("send_offsets", CallStuck())
+    assert isinstance(_publish(producer), Unknown)
+    producer.start(10)
     assert _publish(producer) == Success()
     assert script.clients == 2
