@@ -122,6 +122,8 @@ def log_error(error: ErrorFlags, what: str) -> LogError:
         # A broker came back, and the client still knows its leaders of before.
         KafkaError.FENCED_LEADER_EPOCH,
         KafkaError.UNKNOWN_LEADER_EPOCH,
+        # "No leaders found": a broker that was too slow to report has been set aside by its controller for a moment.
+        KafkaError._NOENT,
         # The admin client does not mark these as retriable.
         KafkaError.COORDINATOR_LOAD_IN_PROGRESS,
         KafkaError.COORDINATOR_NOT_AVAILABLE,

@@ -24,6 +24,8 @@ RETRY_S_MAX: Final = 2 * TRANSACTION_TIMEOUT_S
 #: One call. librdkafka advises -1, yet that waits without a bound while the broker is away (seen); what a time-out
 #: may leave behind in the client goes with it, for a client that saw one is replaced.
 CALL_S_MAX: Final = TRANSACTION_TIMEOUT_S
+#: One look whether a record has failed, while the others are on their way.
+FLUSH_S: Final = 0.1
 #: A call that is not back so long after its time-out never will be (bounded.py).
 GRACE_S: Final = 5.0
 #: librdkafka retries inside a call every 500 ms, unseen: slower than this may have sent a request twice.
@@ -195,9 +197,17 @@ class Transactions:
         self.tainted = True
 
     def _flushed(self) -> int:
+        """Records that were not delivered. Once one has failed the client sends no other: waiting for them is vain."""
+        deadline = self._clock() + TRANSACTION_TIMEOUT_S
+        left = self._flush()
+        while left and not self._undelivered and self._clock() < deadline:
+            left = self._flush()
+        return self._flush() if left and self._undelivered else left  # the reports of its neighbours
+
+    def _flush(self) -> int:
         """The binding raises a fatal event out of the call that serves it; `flush` wraps it in a SystemError."""
         try:
-            left: int = self._client.flush(TRANSACTION_TIMEOUT_S)
+            left: int = self._client.flush(FLUSH_S)
         except (KafkaException, SystemError) as raised:
             event = raised if isinstance(raised, KafkaException) else raised.__cause__
             if not isinstance(event, KafkaException):
