@@ -18,6 +18,9 @@ from workers.engines.machine import Machine
 KV_CACHE_BYTES: Final = 1024**3
 #: Tokens in a KV block on a CPU: its kernel wants multiples of 32, and a larger one would never hit short prompts.
 KV_BLOCK_TOKENS: Final = 32
+#: Turns an OpenMP thread spins for its neighbours before it sleeps. It spins without end by default, which on cores that
+#: a broker and a dispatcher share made a small product 2-4 times slower; alone, 20,000 cost nothing and 5,000 a factor of two.
+OMP_SPINS: Final = 20_000
 #: As `workers.structured` compiles too: an engine has one backend for all its requests. JSON is written without blanks:
 #: fewer tokens, and a small model cannot fill max_tokens with them.
 STRUCTURED_OUTPUTS: Final[Mapping[str, Any]] = {"backend": "xgrammar", "disable_any_whitespace": True}
@@ -68,6 +71,7 @@ def engine_environment(folder: str, machine: Machine | None = None) -> dict[str,
     if machine.cpu:
         # All cores, none reserved; and no process of its own for the one worker: it starts in half the time.
         variables |= {"VLLM_CPU_OMP_THREADS_BIND": "nobind", "VLLM_ENABLE_V1_MULTIPROCESSING": "0"}
+        variables["GOMP_SPINCOUNT"] = str(OMP_SPINS)
     return variables
 
 
