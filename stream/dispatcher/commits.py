@@ -89,6 +89,10 @@ class Commits:
         batch = self._batches.advance(self._owned.ends())
         count = batch.prefix(self._records_max, self._limits.txn_bytes_max)
         offsets = self._offsets(batch.ends_of(count))
+        if not offsets and not len(batch):
+            # What could not be committed is gone with its partitions, and the trouble with it: read on.
+            self._aborts = 0
+            self._records_max = self._limits.txn_records_max
         if not offsets or (not count and not last and self._gap_can_wait()):
             return
         group = self._owned.consumer.group()

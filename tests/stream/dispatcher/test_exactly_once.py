@@ -266,3 +266,27 @@ def test_a_member_that_was_lost_with_records_in_hand_joins_again() -> None:
     made.close()
     assert zombies
     stage.assert_each_input_has_one_output()
+
+
+def test_trouble_ends_with_the_partitions_it_was_about() -> None:
+    """A transaction is aborted, its records are committed by another: who comes back must read, not serve for ever."""
+    log = RememberingLog()
+    stage = Stage(log=log)
+    first = stage.dispatcher(0)
+    zombie = log.last
+    turn(first, 4)
+    stage.send(GOOD, GOOD)
+    stage.inject(Fault.ABORTED)
+    first.turn()
+    assert stage.work == []
+    zombie.lose()
+    second = stage.dispatcher(1)
+    turn(second)
+    assert len(stage.work) == 2
+    log.last.lose()
+    turn(first)
+    stage.send(GOOD)
+    turn(first)
+    first.close()
+    second.close()
+    stage.assert_each_input_has_one_output()
