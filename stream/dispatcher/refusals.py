@@ -35,7 +35,7 @@ class Refusals:
         request: Request | None,
     ) -> Output:
         """The one output of a record that goes no further. LogTimeout: the reply topic cannot be looked up now."""
-        if control is None or control.errors != "result" or not self._replies(control, record.key()):
+        if control is None or control.errors != "result" or not self._replies(control):
             return self._letters.write(record, failure, inlet, control, request)
         source = Source(record.topic(), record.partition(), record.offset())
         facts = Facts(
@@ -52,11 +52,11 @@ class Refusals:
             self._batches.reading.foreign.add(topic)
         return Output(topic, record.key(), value, headers, -1 if partition is None else partition)
 
-    def _replies(self, control: Control, key: bytes | None) -> bool:
+    def _replies(self, control: Control) -> bool:
         if control.reply_to is None:
             return True
         try:
-            self._targets.check(*control.reply_to, key)
+            self._targets.check(*control.reply_to)
         except BadRecord:
             return False
         return True

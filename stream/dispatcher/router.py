@@ -56,7 +56,7 @@ class Router:
             if body.model not in self._maps:
                 raise self._unknown_endpoint(body.model)
             if control is not NO_CONTROL:
-                self._check(control, key)
+                self._check(control)
             tenant = tenant_of(control, body, inlet[1])
             lane = lane_of(control, body, inlet[2])
             routing = self._find(control, body, key, tenant, lane, inlet[0])
@@ -75,12 +75,13 @@ class Router:
             )
             return self._refusals.output(record, failure, inlet, control, request)
 
-    def _check(self, control: Control, key: bytes | None) -> None:
+    def _check(self, control: Control) -> None:
         if control.reply_to is not None:
-            self._targets.check(*control.reply_to, key)
+            self._targets.check(*control.reply_to)
         if control.deadline_ms is not None and control.deadline_ms <= self._now_ms:
-            late_ms = self._now_ms - control.deadline_ms
-            raise BadRecord(ErrorClass.EXPIRED, Stage.ROUTE, f"the deadline passed {late_ms} ms ago; not run")
+            late_s = (self._now_ms - control.deadline_ms) / 1000
+            words = f"the deadline {control.deadline_ms} passed {late_s:,.3f} s ago; not run"
+            raise BadRecord(ErrorClass.EXPIRED, Stage.ROUTE, words)
 
     def _unknown_endpoint(self, name: str) -> BadRecord:
         words = f"$.body.model: no endpoint {name[:100]!r}{nearest(name[:100], self._maps)}"

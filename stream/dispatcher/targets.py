@@ -39,7 +39,7 @@ class Targets:
         self._names = None
         self._lookups = 0
 
-    def check(self, topic: str, partition: int | None, key: bytes | None) -> None:
+    def check(self, topic: str, partition: int | None) -> None:
         """BadRecord where no answer can be written there; LogTimeout when Kafka does not say in time."""
         if not any(pattern.matches(topic) for pattern in self._patterns):
             words = f"headrace-reply-to: {topic!r} is no reply topic; allowed: {self._allowed_words}"
@@ -51,8 +51,8 @@ class Targets:
             raise _unwritable(
                 f"the reply topic {topic!r} has {found.partitions} partitions, no partition {partition}"
             )
-        if key is None and "compact" in found.settings.get("cleanup.policy", ""):
-            raise _unwritable(f"the reply topic {topic!r} is compacted and takes no answer without a key")
+        if "compact" in found.settings.get("cleanup.policy", ""):
+            raise _unwritable(f"the reply topic {topic!r} is compacted: it would not keep every answer")
 
     def _find(self, topic: str) -> TopicDescription | None:
         now = self._clock_s()
