@@ -40,9 +40,8 @@ class AvroSchema:
             value = fastavro.schemaless_reader(stream, self._parsed, None)
         # fastavro has no error tree: bytes that do not fit raise a dozen builtin kinds.
         except Exception as error:
-            raise BadRecord.unreadable(
-                f"not Avro of schema {self.format}: {type(error).__name__} {error} at byte {stream.tell()}"
-            ) from error
+            why = _why_not_avro(error, stream.tell(), len(payload))
+            raise BadRecord.unreadable(f"not Avro of schema {self.format}: {why}") from error
         left = len(payload) - stream.tell()
         if left:
             raise BadRecord.unreadable(f"{left} bytes are left over after the Avro value; right is one value")
@@ -63,6 +62,15 @@ def _parse(text: str, named: dict[str, Any]) -> Any:
     # ValueError for JSON; fastavro adds kinds of its own without a common root, and KeyError, TypeError.
     except Exception as error:
         raise SchemaInvalid(f"not an Avro schema: {type(error).__name__} {error}") from error
+
+
+def _why_not_avro(error: Exception, place: int, size: int) -> str:
+    """In words; what fastavro says is a builtin error's, and often nothing."""
+    if isinstance(error, EOFError):
+        return f"it ends in the middle of a value (after byte {size})"
+    if isinstance(error, IndexError):
+        return f"no such branch of a union, or symbol of an enum (before byte {place})"
+    return f"{error or type(error).__name__} (before byte {place})"
 
 
 def _fingerprint(parsed: Any) -> str:

@@ -56,6 +56,12 @@ def test_truncated_avro_is_unreadable(cut: int) -> None:
     assert failure_of(GOOD[:cut])[:2] == (ErrorClass.UNREADABLE, Stage.DECODE)
 
 
+def test_what_is_wrong_with_avro_is_told_in_words() -> None:
+    ends_early, no_branch = failure_of(GOOD[:-3])[2], failure_of(json.dumps(chat()).encode())[2]
+    assert ends_early.endswith(f"it ends in the middle of a value (after byte {len(GOOD) - 3})")
+    assert "no such branch of a union" in no_branch
+
+
 def test_bytes_after_the_value_are_unreadable() -> None:
     assert failure_of(GOOD + b"\0")[::2] == (
         ErrorClass.UNREADABLE,
