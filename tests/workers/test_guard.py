@@ -90,6 +90,13 @@ def test_what_cannot_be_compiled_is_invalid_and_says_why(stage: Stage, kind: Kin
         assert str(kind) in str(caught.value) or "schema" in str(caught.value)
 
 
+def test_the_reason_is_one_line_without_the_compilers_clock_and_source_line(stage: Stage) -> None:
+    with pytest.raises(RequestRejected) as caught:
+        stage.check(Kind.REGEX, "([a-z")
+    assert str(caught.value).isprintable()
+    assert "the regex structure cannot be used: Regex parsing error at position" in str(caught.value)
+
+
 def test_a_regex_that_explodes_is_invalid_and_the_next_structure_passes(stage: Stage) -> None:
     with pytest.raises(RequestRejected, match="too much time or memory"):
         stage.check(EXPLODING.kind, EXPLODING.text)

@@ -14,6 +14,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import re
 import resource
 import signal
 import sys
@@ -69,8 +70,14 @@ def _fault(work: dict[str, Any], compile_text: Compile) -> str | None:
     except Exception as error:  # every library has its own errors for a structure that is none
         if "bad_alloc" in str(error):
             os._exit(_OUT_OF_MEMORY)
-        return str(error)[:1_000] or type(error).__name__
+        return _words(error)
     return None
+
+
+def _words(error: Exception) -> str:
+    """One line, the same each time: without the clock and the source line that xgrammar puts in front."""
+    told = re.sub(r"^\[[\d:]+\] \S+:\d+: ", "", str(error))
+    return " ".join(told.split())[:1_000] or type(error).__name__
 
 
 def _break(draft: str, schema: Any, value: Any) -> str | None:
@@ -112,8 +119,6 @@ def _compile(compiler: Any, kind: str, text: str) -> object:
 
 def _compile_plainly(kind: str, text: str) -> object:
     """Without xgrammar only a regex can be judged."""
-    import re  # noqa: PLC0415
-
     return re.compile(text) if kind == "regex" else None
 
 
