@@ -12,10 +12,17 @@ from rich.table import Table
 PLAIN_WIDTH: Final = 200
 
 
+class _Console(Console):
+    """Leaves the end of a pipe to the command: rich itself would end the program with 1."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
 def print_table(table: Table) -> None:
     """On stdout."""
     width = None if sys.stdout.isatty() else PLAIN_WIDTH
-    Console(width=width, highlight=False).print(table)
+    _Console(width=width, highlight=False).print(table)
 
 
 def table(title: str, *columns: str) -> Table:

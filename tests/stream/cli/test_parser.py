@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from importlib import import_module
 
 import pytest
@@ -92,3 +95,13 @@ def test_options_of_the_installation_may_stand_before_the_command(run: Run) -> N
     ended = run("--state-dir", "nowhere", "consume", "t")
     assert ended.code == 2
     assert "nothing runs in nowhere" in ended.err
+
+
+def test_a_table_whose_reader_has_left_ends_well() -> None:
+    """`headrace topics | head -1`"""
+    command = [sys.executable, "-m", "stream", "topics", "--state-dir", "/nowhere"]
+    reads, writes = os.pipe()
+    os.close(reads)
+    with os.fdopen(writes, "wb") as nobody:
+        ended = subprocess.run(command, stdout=nobody, stderr=subprocess.PIPE, check=False, timeout=60)
+    assert (ended.returncode, ended.stderr) == (0, b"")
