@@ -102,7 +102,10 @@ class HandOver:
 
     def _start_one(self) -> int:
         """Single file: nothing else runs, everything finished is committed, and the map names the next record."""
-        if self._runner.running or not self._committer.drain(self._clock_s() + self._stall_s):
+        # What has ended and was not taken back yet still stands in its map as `trying`: name no other beside it.
+        if self._runner.running or self._share.running:
+            return 0
+        if not self._committer.drain(self._clock_s() + self._stall_s):
             return 0
         record = self._next_alone()
         if record is None or record.ledger is None:
