@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 
 from stream.config.rules import any_table, number, one_of, text, whole
 from stream.config.table import Table
@@ -14,6 +15,7 @@ ENGINES_LATER: Final = ("pyfunc", "openai")
 KEYS_LATER: Final = ("lanes", "adapters", "response_cache", "kv_tiers", "cost")
 #: Slots of workers have two digits in names of clients and processes.
 WORKERS_MAX: Final = 99
+TOKENS_MAX: Final = 2**31 - 1
 #: A name is part of topic, group and process names.
 NAME: Final = r"[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}"
 
@@ -42,9 +44,10 @@ def _alike(name: str) -> str:
 
 def _read_endpoint(name: str, table: Table) -> Endpoint:
     default = Endpoint(name)
+    engine = table.take("engine", one_of(ENGINES, ENGINES_LATER), default.engine)
     endpoint = Endpoint(
         name=name,
-        engine=table.take("engine", one_of(ENGINES, ENGINES_LATER), default.engine),
+        engine=engine,
         model=table.take("model", text(), default.model),
         workers=table.take("workers", whole(1, WORKERS_MAX), default.workers),
         partitions=table.take("partitions", whole(1, 10_000), default.partitions),
@@ -52,7 +55,7 @@ def _read_endpoint(name: str, table: Table) -> Endpoint:
         order=table.take("order", one_of(("session", "none")), default.order),
         attempts_max=table.take("attempts_max", whole(1, 100), default.attempts_max),
         poison_deaths_max=table.take("poison_deaths_max", whole(1, 1000), default.poison_deaths_max),
-        options=table.take("options", any_table, default.options),
+        options=_read_options(table, engine),
         simulated=_read_times(table.below("simulated")),
     )
     if endpoint.partitions is not None and endpoint.partitions < endpoint.workers:
@@ -63,6 +66,16 @@ def _read_endpoint(name: str, table: Table) -> Endpoint:
         table.wrong("simulated", f'is only for engine = "simulated", this one is "{endpoint.engine}"')
     table.close(KEYS_LATER)
     return endpoint
+
+
+def _read_options(table: Table, engine: str) -> Mapping[str, Any]:
+    """vLLM checks its own, hundreds of them, when it starts; the simulated engine has one."""
+    if engine != "simulated":
+        return table.take("options", any_table, {})
+    options = table.below("options")
+    tokens_max = options.take("max_model_len", whole(1, TOKENS_MAX), None)
+    options.close()
+    return {} if tokens_max is None else {"max_model_len": tokens_max}
 
 
 def _read_times(table: Table) -> SimulatedTimes:

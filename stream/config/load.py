@@ -40,6 +40,8 @@ def load_settings(path: Path | None) -> Settings:
         values = tomllib.loads(content)
     except tomllib.TOMLDecodeError as wrong:
         raise ConfigError(_syntax(path, content, str(wrong))) from wrong
+    except (ValueError, RecursionError) as wrong:  # numbers of thousands of digits, thousands of brackets
+        raise ConfigError(f"{path}:1: is not TOML that can be read: {wrong}") from wrong
     findings = Findings(str(path), lines_of_keys(content))
     settings = _read(values, path.parent, findings)
     find_loops(settings, findings)

@@ -52,7 +52,22 @@ def _with_schema(binding: InputBinding, table: Table, folder: Path) -> InputBind
     path = folder / binding.schema
     if not path.is_file():
         table.wrong("schema", f'names "{binding.schema}", which is no file beside the configuration')
+    elif fault := _schema_fault(path):
+        table.wrong("schema", f'names "{binding.schema}", which is {fault}')
     return InputBinding(binding.pattern, binding.format, str(path), binding.tenant, binding.lane)
+
+
+def _schema_fault(path: Path) -> str | None:
+    from schemas.avro import AvroSchema  # noqa: PLC0415 - fastavro takes as long as all else, and few need it
+    from schemas.errors import SchemaInvalid  # noqa: PLC0415
+
+    try:
+        AvroSchema(path.read_text(encoding="utf-8"))
+    except SchemaInvalid as wrong:
+        return str(wrong)
+    except (OSError, UnicodeDecodeError) as wrong:
+        return f"no text that can be read: {wrong}"
+    return None
 
 
 def read_outputs(table: Table, prefix: str) -> Outputs:

@@ -106,9 +106,20 @@ def test_own_topics_follow_the_prefix(write: Write) -> None:
 
 
 def test_an_avro_schema_is_looked_for_beside_the_file(write: Write, tmp_path: Path) -> None:
-    (tmp_path / "review.avsc").write_text("{}")
+    (tmp_path / "review.avsc").write_text('"string"')
     settings = load_settings(write('[inputs.reviews]\nformat = "avro"\nschema = "review.avsc"\n' + SIM))
     assert settings.inputs[1].schema == str(tmp_path / "review.avsc")
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"), [(b"{}", "not an Avro schema"), (b"\xff", "no text that can be read")]
+)
+def test_an_avro_schema_that_is_none_is_found_before_a_dispatcher_starts_with_it(
+    write: Write, tmp_path: Path, schema: bytes, why: str
+) -> None:
+    (tmp_path / "x.avsc").write_bytes(schema)
+    [finding] = findings(write('[inputs.x]\nformat = "avro"\nschema = "x.avsc"\n' + SIM))
+    assert finding.startswith(f'F:3: "schema" in [inputs.x] names "x.avsc", which is {why}')
 
 
 def test_all_findings_come_at_once_in_the_order_of_the_file(write: Write) -> None:
@@ -162,6 +173,8 @@ def test_features_to_come_are_refused_as_such(write: Write, content: str, findin
         ("[endpoints.sim]\nworkers = \n", "F:2: is not TOML"),
         ("[endpoints.sim\n", "F:1: is not TOML"),
         ('x = """\n', "is not TOML"),
+        ("x = " + "[" * 5_000 + "]" * 5_000, "F:1: is not TOML that can be read"),
+        ("x = " + "9" * 5_000, "F:1: is not TOML that can be read"),
         ("", "F:1: no endpoint: add [endpoints.NAME]"),
         (SIM + "[kafka]\n", 'F:3: "bootstrap_servers" in [kafka] is missing'),
         (SIM + '[kafka]\nbootstrap_servers = "a b"\n', "must be host:port"),
@@ -183,6 +196,8 @@ def test_features_to_come_are_refused_as_such(write: Write, content: str, findin
         ("[endpoints.'a b']\nengine = \"simulated\"\n", "cannot be part of a topic name"),
         ('[endpoints."a.b"]\n[endpoints.a_b]\n', 'differ only in "." and "_"'),
         (SIM + "workers = 4\npartitions = 2\n", "must be at least the 4 workers"),
+        (SIM + 'options = { max_model_len = "x" }\n', '"max_model_len" in [endpoints.sim.options] must be'),
+        (SIM + "options = { max_modl_len = 9 }\n", 'did you mean "max_model_len"?'),
         (SIM + "simulated = { start_s = nan }\n", "must be from 0 to 3600, not nan"),
         (SIM + '[outputs]\nresults = "x"\ndead_letters = "x"\n', "are the same topic"),
         (SIM + "[outputs]\nreply_topics = []\n", "must name at least one"),
