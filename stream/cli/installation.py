@@ -58,8 +58,17 @@ class Installation:
         try:
             log.admin().topics(ANSWER_S)
         except LogTimeout as silent:
-            raise LogTimeout(f"no answer from the broker at {self.bootstrap_servers}: {silent}") from silent
+            raise LogTimeout(self.no_answer(silent)) from silent
         return log
+
+    def no_answer(self, error: LogTimeout) -> str:
+        """What to say, and what to do, when the broker is silent."""
+        words = f"no answer from the broker at {self.bootstrap_servers}: {error}"
+        if self.settings.kafka is not None:
+            return words
+        return (
+            f"{words}; it belongs to a `headrace up` in {self.state_dir}: if that was killed, start it again"
+        )
 
     def place(self, process_name: str) -> Place:
         """Where a role, or a command under this name, works."""

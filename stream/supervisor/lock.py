@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TextIO
 
 from stream.errors import UsageError
 
@@ -26,11 +27,9 @@ class StateDirLock:
 
 @contextmanager
 def state_dir_lock(state_dir: Path) -> Iterator[StateDirLock]:
-    """Held while the block runs. UsageError when another supervisor lives there."""
-    state_dir.mkdir(parents=True, exist_ok=True)
-    path = state_dir / "lock"
-    held = StateDirLock(path)
-    with path.open("a+", encoding="utf-8") as lock:
+    """Held while the block runs. UsageError when another supervisor lives there, or nothing can be written there."""
+    held, opened = _open(state_dir)
+    with opened as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -43,3 +42,14 @@ def state_dir_lock(state_dir: Path) -> Iterator[StateDirLock]:
         lock.write(f"{os.getpid()}\n")
         lock.flush()
         yield held
+
+
+def _open(state_dir: Path) -> tuple[StateDirLock, TextIO]:
+    path = state_dir / "lock"
+    try:
+        state_dir.mkdir(parents=True, exist_ok=True)
+        return StateDirLock(path), path.open("a+", encoding="utf-8")
+    except OSError as error:
+        raise UsageError(
+            f"the state directory {state_dir} cannot be used ({error.strerror}): choose another --state-dir"
+        ) from error

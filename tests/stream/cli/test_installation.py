@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from stream.cli.installation import Installation, find_installation
-from stream.errors import ConfigError, UsageError
+from stream.errors import ConfigError, LogTimeout, UsageError
 from tests.stream.cli.conftest import Run
 
 CONFIG = '[headrace]\nprefix = "{}."\n[endpoints.sim]\nengine = "simulated"\n'
@@ -117,3 +117,10 @@ def test_config_check_of_a_good_file_ends_with_0(run: Run) -> None:
 
 def test_config_check_without_a_file_asks_for_one(run: Run) -> None:
     assert run("config", "check").code == 2
+
+
+def test_a_silent_broker_of_up_is_told_with_what_to_do() -> None:
+    """A supervisor that was killed leaves the address of a broker that is gone."""
+    words = find(state_dir=state("s", servers="127.0.0.1:1")).no_answer(LogTimeout("refused"))
+    assert words.startswith("no answer from the broker at 127.0.0.1:1: refused; ")
+    assert words.endswith("a `headrace up` in s: if that was killed, start it again")

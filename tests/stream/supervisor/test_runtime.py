@@ -105,6 +105,13 @@ def test_a_second_up_on_a_living_directory_is_refused_with_the_pid(tmp_path: Pat
         pass
 
 
+@pytest.mark.parametrize("name", ["file", "file/below"])
+def test_a_directory_that_cannot_be_used_is_refused_in_words(tmp_path: Path, name: str) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(UsageError, match=r"cannot be used .*choose another --state-dir"):
+        state_dir_lock(tmp_path / name).__enter__()
+
+
 def test_the_lock_is_free_after_its_block(tmp_path: Path) -> None:
     for _ in range(2):
         with state_dir_lock(tmp_path):
