@@ -119,7 +119,7 @@ class KafkaProducer:
         if offsets and group is not None:
             client.send_offsets(offsets, group.native)
         reach("offsets_sent")
-        client.deliver()
+        client.deliver(outputs)
         client.commit()
         reach("committed")
 
@@ -140,7 +140,7 @@ class KafkaProducer:
         try:
             client.begin()
             client.produce([output])
-            client.deliver()
+            client.deliver([output])
             client.abort()
         except StepFailed as failed:
             outcome = _end(client, failed)

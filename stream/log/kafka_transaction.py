@@ -31,6 +31,8 @@ GRACE_S: Final = 5.0
 #: librdkafka retries inside a call every 500 ms, unseen: slower than this may have sent a request twice.
 UNSEEN_RETRY_S: Final = 0.5
 _RETRY_PAUSE_S: Final = 0.05
+#: Which topics there are, asked after a delivery that timed out.
+LOOK_UP_S: Final = 5.0
 
 Clock = Callable[[], float]
 #: Makes a librdkafka producer of settings and callbacks.
@@ -132,7 +134,7 @@ class Transactions:
         ]
         self._watched(self._client.send_offsets_to_transaction, positions, native_group, CALL_S_MAX)
 
-    def deliver(self) -> None:
+    def deliver(self, outputs: Sequence[Output]) -> None:
         """Wait for the acknowledgements apart, so that a failure is known before the commit is asked for."""
         left = self._flushed()
         if self._undelivered and not self.failed:
@@ -140,7 +142,8 @@ class Transactions:
         if self.failed:
             raise StepFailed(Verdict.ABORT, self._worst())
         if left:
-            raise StepFailed(Verdict.ABORT, "delivery_timed_out")
+            self._note_missing(outputs)
+            raise StepFailed(Verdict.ABORT, self._worst() if self.failed else "delivery_timed_out")
 
     def commit(self) -> None:
         self.committing = True
@@ -244,6 +247,16 @@ class Transactions:
         except CallStuck:
             self.tainted = self.timed_out = True
         raise StepFailed(Verdict.UNKNOWN, "undelivered")
+
+    def _note_missing(self, outputs: Sequence[Output]) -> None:
+        """Records of a topic that was deleted under the client may wait for it to the end, without a report (seen)."""
+        try:
+            known = self._client.list_topics(timeout=LOOK_UP_S).topics
+        except KafkaException:  # nobody answers: that explains the time-out, and no topic is to blame
+            return
+        self.failed = {
+            place: reasons.UNKNOWN_TOPIC for place, output in enumerate(outputs) if output.topic not in known
+        }
 
     def _worst(self) -> str:
         """A reason that trying again cannot help, if there is one."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections import defaultdict, deque
 from collections.abc import Callable, Mapping
+from types import SimpleNamespace
 
 from confluent_kafka import KafkaError, KafkaException
 
@@ -34,6 +35,9 @@ class Script:
         self.now = 0.0
         #: Log lines (facility, client, text) that the next `poll` serves.
         self.lines: list[tuple[str, str, str]] = []
+        #: Records that no flush delivers, and the topics that the broker knows.
+        self.undelivered = 0
+        self.topics: list[str] = []
         #: Seconds that a call of this name takes.
         self.takes: dict[str, float] = {}
         self._answers: dict[str, deque[Exception]] = defaultdict(deque)
@@ -83,8 +87,13 @@ class ScriptedClient:
     commit_transaction = _call("commit")
     abort_transaction = _call("abort")
 
-    def flush(self, _timeout_s: float) -> int:
-        return 0
+    def flush(self, timeout_s: float) -> int:
+        self._script.now += timeout_s if self._script.undelivered else 0
+        return self._script.undelivered
+
+    def list_topics(self, timeout: float) -> SimpleNamespace:
+        self._script.answer("list_topics", timeout)
+        return SimpleNamespace(topics=dict.fromkeys(self._script.topics))
 
     def poll(self, timeout_s: float) -> int:
         self._script.now += timeout_s
