@@ -47,7 +47,13 @@ def run(arguments: argparse.Namespace) -> int:
         producing = Producing(
             producer, arguments.topic, fixed, session, arguments.session_field, complain=_complain
         )
-        produced = producing.run(read_lines(file, bytes_max))
+        try:
+            produced = producing.run(read_lines(file, bytes_max))
+        except KeyboardInterrupt:
+            produced = producing.finish()
+            _tell(produced, arguments.json)
+            print(f"headrace: stopped after line {produced.lines}: go on with the next", file=sys.stderr)
+            raise
     _tell(produced, arguments.json)
     return 1 if produced.failed else 0
 

@@ -28,6 +28,8 @@ class Produced:
     topic: str
     records: int = 0
     failed: int = 0
+    #: Number of the last line that was handed over, blank ones counted.
+    lines: int = 0
     #: Partition -> offset of its last record.
     last: dict[int, int] = field(default_factory=dict)
 
@@ -57,6 +59,11 @@ class Producing:
         """Send all, wait for all. LogTimeout when Kafka stalls."""
         for line in lines:
             self._send(line)
+            self._produced.lines = line.number
+        return self.finish()
+
+    def finish(self) -> Produced:
+        """Wait for what was sent. After an interrupted `run`, so that every line up to `lines` is told for."""
         self._wait_for_all()
         return self._produced
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
 from base64 import b64encode
@@ -204,3 +205,19 @@ def test_a_reader_that_has_enough_ends_it_without_complaint(installed: Installed
         ["bash", "-o", "pipefail", "-c", words], check=False, capture_output=True, text=True, timeout=60
     )
     assert (ended.returncode, ended.stderr, ended.stdout.count("\n")) == (0, "", 1)
+
+
+def test_a_produce_that_is_interrupted_tells_where_to_go_on(installed: Installed, topic: str) -> None:
+    words = [sys.executable, "-m", "stream", "produce", topic, "-", "-c", str(installed.config)]
+    with subprocess.Popen(
+        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    ) as produce:
+        assert produce.stdin is not None
+        produce.stdin.write(b"one\n\ntwo\nthr")
+        produce.stdin.flush()
+        consume = [sys.executable, "-m", "stream", "consume", topic, "--count", "2", "--timeout", "30"]
+        subprocess.run([*consume, "-c", str(installed.config)], check=True, capture_output=True, timeout=60)
+        produce.send_signal(signal.SIGINT)
+        told, errors = produce.communicate(timeout=30)
+    assert (produce.returncode, errors) == (130, b"headrace: stopped after line 3: go on with the next\n")
+    assert told.decode() == f"produced 2 records to {topic}\nlast {topic}/0/1\n"
