@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import signal
 import sys
 
 #: name -> (module, what it measures)
@@ -27,6 +28,9 @@ def main(arguments: list[str]) -> int:
         for name, (_, meaning) in BENCHMARKS.items():
             print(f"{name:<14} {meaning}")
         return 2 if arguments else 0
+    signal.signal(
+        signal.SIGTERM, lambda *_: sys.exit(1)
+    )  # the roles and brokers that were started end with us
     module = importlib.import_module(BENCHMARKS[arguments[0]][0])
     return int(module.main(arguments[1:]))
 
