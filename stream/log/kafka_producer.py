@@ -61,9 +61,10 @@ class KafkaProducer:
         return outcome
 
     def is_fenced(self, group: GroupStamp) -> bool:
-        """Any offset will do: the coordinator looks at our epoch first, and the transaction is aborted."""
-        if (unready := self._make_ready()) is not None:
-            return isinstance(unready, Fenced)
+        """Any offset will do: the coordinator looks at our epoch first, and the transaction is aborted.
+
+        Asked with the client as it is, even a tainted one: a new client would take the id from the very twin.
+        """
         client = self._running()
         try:
             client.begin()

@@ -10,6 +10,7 @@ from tests.chaos.check.bites import ALWAYS
 from tests.chaos.check.evidence import Bites, Ends, Evidence, Place, Violation
 from tests.chaos.check.verdict import violations
 from tests.chaos.play.readback import Places, ReadBack, read_back
+from tests.chaos.play.stacks import dump_stacks
 from tests.chaos.play.stage import Stage
 
 #: Longer than the transaction timeout of a role that died for good, and the broker's sweep.
@@ -42,6 +43,8 @@ class Judgement:
 def judge(stage: Stage, *, drain_s: float, required: tuple[str, ...] = ALWAYS) -> Judgement:
     """Stops the stage's roles. Every invariant, over all that was written."""
     drained = stage.drain(drain_s)
+    if not drained:
+        dump_stacks(stage.roles.values())
     stage.stop_roles()
     ends = _stable_ends(stage)
     stage.sampler.stop()
@@ -63,6 +66,7 @@ def _stable_ends(stage: Stage) -> dict[Place, Ends]:
         place
         for place in stage.positions.partitions()
         if place[0].startswith((stage.installation.prefix, "__consumer_offsets"))
+        and place not in stage.hung_before
     ]
     while True:
         ends = stage.positions.ends(places)

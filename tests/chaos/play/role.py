@@ -83,6 +83,11 @@ class Role:
         return False
 
     @property
+    def pid(self) -> int | None:
+        """Of the process that runs now."""
+        return self._child.pid if self.alive and self._child is not None else None
+
+    @property
     def frozen(self) -> bool:
         """Whether its process is stopped by a signal (its own at a fault point, or ours)."""
         child = self._child

@@ -46,6 +46,12 @@ class Stage:
         #: Ends of roles that nobody asked for: "worker-sim-00 ended with 1".
         self.surprises: list[str] = []
         self.reader: ConcurrentReader | None = None
+        #: Partitions that hung before this run: the run that left them so has told, this one must not.
+        self.hung_before = {
+            place
+            for place, ends in self.positions.ends(self.positions.partitions()).items()
+            if ends.stable != ends.high
+        }
         self._away: set[str] = set()
         self._bitten_before = cluster.proxy.plan.bitten
 
