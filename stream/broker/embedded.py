@@ -97,6 +97,8 @@ class EmbeddedBroker:
         """Start the JVM and return at once; `is_ready` says when it serves. Raises BrokerError."""
         jars = classpath(self._cache_dir)
         data = self._dir / "data"
+        if "," in str(data):
+            raise BrokerError(f"Kafka takes the comma in {data} for two folders: choose another --state-dir")
         data.mkdir(parents=True, exist_ok=True)
         check_unlocked(data, self._dir / "broker.pid")
         if self.ports is None:
@@ -106,7 +108,7 @@ class EmbeddedBroker:
             self._format(jars)
         self._log_since = self._log_file.stat().st_size if self._log_file.exists() else 0
         self._child = Child.spawn(
-            self._java(jars, "kafka.Kafka", "server.properties"), self._log_file, os.environ
+            self._java(jars, "kafka.Kafka", "server.properties"), self._log_file, _environment()
         )
         (self._dir / "broker.pid").write_text(f"{self._child.pid}\n")
 
@@ -164,7 +166,14 @@ class EmbeddedBroker:
         command = self._java(
             jars, "kafka.tools.StorageTool", "format", "-t", cluster_id(), "-c", "server.properties"
         )
-        done = subprocess.run(command, capture_output=True, text=True, timeout=FORMAT_TIMEOUT_S, check=False)
+        done = subprocess.run(
+            command,
+            capture_output=True,
+            text=True,
+            timeout=FORMAT_TIMEOUT_S,
+            check=False,
+            env=_environment(),
+        )
         if done.returncode != 0:
             raise BrokerError(f"formatting {self._dir} failed: {exceptions_of(done.stderr or done.stdout)}")
 
@@ -183,3 +192,8 @@ class EmbeddedBroker:
             os.pathsep.join(map(str, jars)),
             *paths,
         ]
+
+
+def _environment() -> dict[str, str]:
+    """Java names files in the encoding of the locale: without this one, only ASCII in a plain container."""
+    return {**os.environ, "LC_ALL": "C.UTF-8"}

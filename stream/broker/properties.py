@@ -79,8 +79,14 @@ def _addresses(ports: Mapping[str, int]) -> str:
 
 
 def as_text(properties: Mapping[str, str]) -> str:
-    """Java's properties format; a backslash would start an escape."""
-    return "".join(f"{name}={value}\n".replace("\\", "\\\\") for name, value in properties.items())
+    """Java's properties format: a backslash would start an escape, and what is not ASCII would be read as Latin-1."""
+    return "".join(f"{name}={_escaped(value)}\n" for name, value in properties.items())
+
+
+def _escaped(value: str) -> str:
+    units = value.replace("\\", "\\\\").encode("utf-16-be")
+    codes = [int.from_bytes(units[place : place + 2]) for place in range(0, len(units), 2)]
+    return "".join(chr(code) if code < 0x80 else f"\\u{code:04x}" for code in codes)
 
 
 def cluster_id(draw: Callable[[int], bytes] = secrets.token_bytes) -> str:

@@ -57,6 +57,8 @@ class Outcome:
     answered_while_down: frozenset[str]
     open_ends: Mapping[str, tuple[int, int]]
     processes: tuple[object, object]
+    #: Whether the broker's data lay in the state directory.
+    data_in_place: bool
 
     def of(self, name: str) -> list[tuple[str, Message]]:
         """(topic, message) of each output of a case."""
@@ -90,7 +92,8 @@ def _played(service: Service, registry: RegistryServer) -> Outcome:
     make_compacted(admin, TURNED)
     sent |= send(servers, chain.from_iterable(_among_neighbours()))
     down, outputs = _read_all(servers, sent, registry)
-    return Outcome(sent, outputs, down, _settled(admin), (service.processes_at_start, service.processes()))
+    ends, processes = _settled(admin), (service.processes_at_start, service.processes())
+    return Outcome(sent, outputs, down, ends, processes, service.has_data(RESULTS))
 
 
 def _among_neighbours() -> Iterator[tuple[Case, ...]]:

@@ -64,6 +64,10 @@ def test_no_process_died_of_it(outcome: Outcome) -> None:
     assert before == after
 
 
+def test_an_odd_state_directory_holds_the_data(outcome: Outcome) -> None:
+    assert outcome.data_in_place
+
+
 def assert_answers(case: Case, topic: str, message: Message) -> None:
     """`message` is the result of `case`, where it should be, with key and headers as they were."""
     assert topic == case.answered_on, message.headers()

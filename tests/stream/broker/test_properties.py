@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from stream.broker import EmbeddedBroker
 from stream.broker.directory import error_of, exceptions_of
 from stream.broker.ports import PORTS, Ports, choose_ports
 from stream.broker.properties import as_text, cluster_id, server_properties
@@ -44,6 +45,16 @@ def test_the_broker_takes_the_largest_dead_letter_with_its_headers() -> None:
 
 def test_a_backslash_in_a_path_is_escaped() -> None:
     assert as_text({"log.dirs": "a\\b"}) == "log.dirs=a\\\\b\n"
+
+
+def test_what_is_not_ascii_in_a_path_is_escaped() -> None:
+    assert as_text({"log.dirs": "/bjørn/\U0001f600 #=:"}) == "log.dirs=/bj\\u00f8rn/\\ud83d\\ude00 #=:\n"
+
+
+def test_a_folder_with_a_comma_is_refused_before_kafka_makes_two_of_it(tmp_path: Path) -> None:
+    with pytest.raises(BrokerError, match="choose another --state-dir"):
+        EmbeddedBroker(tmp_path / "a,b").launch()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_cluster_id_never_starts_with_a_dash() -> None:
