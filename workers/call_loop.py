@@ -19,17 +19,14 @@ from schemas.source import Source
 from workers.call import Call, Finished
 from workers.clock import Clock
 from workers.deaths import Deaths
+from workers.ends import Ends
 from workers.engines.base import Answer, Engine, EngineCall
-from workers.errors import EngineDead, InvalidOutput, RequestRejected, TransientEngineError
+from workers.errors import ENDS_ATTEMPT, AttemptError, EngineDead, InvalidOutput, TransientEngineError
 from workers.journal import StartJournal
 from workers.listener import Listener
 from workers.rules import Rules, backoff_s
 from workers.run import Run
-from workers.verdict import expired, poison, verdict
-
-#: These end one attempt. Every other exception is a programmer's error and ends the runner.
-ENDS_ATTEMPT = (RequestRejected, InvalidOutput, TransientEngineError, EngineDead)
-AttemptError = RequestRejected | InvalidOutput | TransientEngineError | EngineDead
+from workers.verdict import ended_as, expired, poison, verdict
 
 
 class CallLoop:
@@ -53,19 +50,19 @@ class CallLoop:
         self._deaths = Deaths(rules.poison_deaths_max)
         self._up = False
         self._pumping = False
-        self._flush_due = False
         self._number = 0
-        # All bounded by what the Kafka thread hands over: it never exceeds the endpoint's slots.
+        # All bounded by what the Kafka thread hands over: it never exceeds the runner's room.
         self._known: dict[str, Run] = {}
         self._inside: dict[str, Run] = {}
         self._waiting: deque[Run] = deque()
-        self._batch: list[Finished] = []
+        #: What has ended, on its way out.
+        self.ends = Ends(listener.ended)
         #: The suspect that runs with nothing beside it.
         self._alone: Run | None = None
         #: Engine calls by outcome: answered, failed, retried, rejected, cancelled.
         self.outcomes: Counter[str] = Counter()
-        #: Calls that ended, for the stall watch.
-        self.ended = 0
+        #: The last batch was answered on the spot, every call of it.
+        self.at_once = False
 
     @property
     def inside(self) -> int:
@@ -80,18 +77,16 @@ class CallLoop:
 
     def accept(self, calls: Sequence[Call]) -> None:
         """Start these calls in order, or let them wait where the engine is down or a suspect must run alone."""
-        journaled = self._free
         now_ms = self._clock.now_ms()
-        if journaled:
-            due = [call.source for call in calls if call.deadline_ms is None or call.deadline_ms > now_ms]
-            self._journal.started(due, self._running_sources())
-        for call in calls:
-            if self._free and (call.deadline_ms is None or call.deadline_ms > now_ms):
-                self._start_first(call, now_ms)
-            else:
-                self._waiting.append(self._new_run(call, journaled=journaled))
+        place = 0
+        while place < len(calls) and self._free:
+            some = calls[place : place + self._rules.slots_max - len(self._inside)]
+            self._start_some(some, now_ms)
+            place += len(some)
+        self._waiting.extend(self._new_run(call, journaled=False) for call in calls[place:])
         self.pump()
-        self.flush()
+        self.at_once = not self._known
+        self.ends.flush()
 
     def cancel(self, ids: Sequence[str]) -> int:
         """Forget these calls: no `Finished` comes for them. The number of those that had not ended."""
@@ -102,14 +97,14 @@ class CallLoop:
             self._leave(run)
         self.outcomes["cancelled"] += len(runs)
         self.pump()
-        self.flush()
+        self.ends.flush()
         return len(runs)
 
     def engine_up(self) -> None:
         """The engine has started: what waits may run."""
         self._up = True
         self.pump()
-        self.flush()
+        self.ends.flush()
 
     def engine_died(self, error: EngineDead) -> None:
         """Each call that ran gets a death and waits again, in its old order; who is proven poison ends."""
@@ -134,7 +129,7 @@ class CallLoop:
         if self._pumping:
             return
         self._pumping = True
-        while self._waiting and self._up and self._alone is None:
+        while self._waiting and self._has_slot:
             suspect = self._deaths.must_run_alone(self._waiting[0].call.source)
             if suspect and self._inside and not self._waiting[0].cancelled:
                 break
@@ -144,19 +139,16 @@ class CallLoop:
                 self._start(run)
         self._pumping = False
 
-    def flush(self) -> None:
-        """Hand over what has ended."""
-        self._flush_due = False
-        if self._batch:
-            batch, self._batch = self._batch, []
-            self.ended += len(batch)
-            self._listener.ended(batch)
-
     # One attempt.
 
     @property
     def _free(self) -> bool:
-        return self._up and not self._waiting and self._alone is None and not self._deaths
+        """A call may start as soon as it comes."""
+        return self._has_slot and not self._waiting and not self._deaths
+
+    @property
+    def _has_slot(self) -> bool:
+        return self._up and self._alone is None and len(self._inside) < self._rules.slots_max
 
     def _running_sources(self) -> Iterator[Source]:
         return (run.call.source for run in self._inside.values())
@@ -167,6 +159,16 @@ class CallLoop:
         self._number += 1
         run = self._known[call.id] = Run(call, self._number, journaled=journaled)
         return run
+
+    def _start_some(self, calls: Sequence[Call], now_ms: int) -> None:
+        """As many as there are slots. Where the engine dies in the middle, the rest waits."""
+        due = [call.source for call in calls if call.deadline_ms is None or call.deadline_ms > now_ms]
+        self._journal.started(due, self._running_sources())
+        for call in calls:
+            if self._free and (call.deadline_ms is None or call.deadline_ms > now_ms):
+                self._start_first(call, now_ms)
+            else:
+                self._waiting.append(self._new_run(call, journaled=True))
 
     def _start_first(self, call: Call, now_ms: int) -> None:
         """The short way of a first attempt: where the answer comes at once, nothing is made but its `Finished`."""
@@ -179,7 +181,7 @@ class CallLoop:
         if type(answer) is Answer:
             self.outcomes["answered"] += 1
             first_ms = None if answer.first_token_s is None else now_ms
-            self._batch.append(Finished(call, answer, 1, answer.tokens, now_ms, first_ms, now_ms))
+            self.ends.add(Finished(call, answer, 1, answer.tokens, now_ms, first_ms, now_ms))
         else:
             self._await(self._first_run(call, now_ms), asyncio.ensure_future(answer))  # type: ignore[arg-type]
 
@@ -218,17 +220,14 @@ class CallLoop:
             self._judge_end(run, future)
         except Exception as error:  # asyncio would log it and go on
             self._listener.crashed(error)
-        if not self._flush_due:
-            self._flush_due = True
-            asyncio.get_running_loop().call_soon(self.flush)
+        self.ends.flush_soon()
 
     def _judge_end(self, run: Run, future: asyncio.Future[Answer]) -> None:
-        cancelled = future.cancelled()
-        error = None if cancelled else future.exception()
+        error = None if future.cancelled() else future.exception()
         if run.future is not future:
             return  # abandoned before
         run.future = None
-        if cancelled:
+        if future.cancelled():
             self._attempt_failed(run, TransientEngineError("the engine dropped the call"))
         elif error is None:
             self._answered(run, future.result())
@@ -253,7 +252,7 @@ class CallLoop:
         if again and self._retry(run):
             self.outcomes["retried"] += 1
         else:
-            self.outcomes["rejected" if isinstance(error, RequestRejected) else "failed"] += 1
+            self.outcomes[ended_as(error)] += 1
             self._end_failed(run, failure)
         self.pump()
 
@@ -273,7 +272,7 @@ class CallLoop:
             self.pump()
         except Exception as error:  # asyncio would log it and go on
             self._listener.crashed(error)
-        self.flush()
+        self.ends.flush()
 
     def _answered(self, run: Run, answer: Answer) -> None:
         self._leave(run)
@@ -288,7 +287,7 @@ class CallLoop:
     def _end(self, run: Run, finished: Finished) -> None:
         del self._known[run.call.id]
         self._deaths.cleared(run.call.source)
-        self._batch.append(finished)
+        self.ends.add(finished)
 
     def _leave(self, run: Run) -> None:
         """It is no longer inside the engine."""

@@ -69,12 +69,12 @@ class EngineLife:
                 self._look(watch, calls)
             except EngineDead as error:
                 calls.engine_died(error)
-                calls.flush()
+                calls.ends.flush()
 
     def _look(self, watch: StallWatch, calls: CallLoop) -> None:
         steps = self._engine.steps()
         now_s = self._clock.monotonic_s()
-        if watch.hangs(steps=steps, ended=calls.ended, running=calls.inside, now_s=now_s):
+        if watch.hangs(steps=steps, ended=calls.ends.count, running=calls.inside, now_s=now_s):
             raise EngineDead(f"it hangs: no step and no answer for more than {watch.patience_s:.1f} s")
 
     async def stop(self) -> None:

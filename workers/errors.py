@@ -54,3 +54,8 @@ class EngineFull(TransientEngineError):
 
 class EngineDead(WorkersError):
     """The engine process has died, or hangs."""
+
+
+#: These end one attempt. Every other exception is a programmer's error and ends the runner.
+ENDS_ATTEMPT = (RequestRejected, InvalidOutput, TransientEngineError, EngineDead)
+AttemptError = RequestRejected | InvalidOutput | TransientEngineError | EngineDead

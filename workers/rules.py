@@ -12,6 +12,10 @@ from workers.endpoint import Endpoint
 class Rules:
     """Every limit of a runner, with its unit."""
 
+    #: Calls inside the engine at once; what is handed over beyond it waits.
+    slots_max: int = 32
+    #: Calls handed over beyond the slots to an engine that answers on the spot: it never has two of them inside.
+    ahead_calls_max: int = 256
     #: Engine attempts of one record that may fail for a passing reason.
     attempts_max: int = 3
     #: Engine deaths of one record, the last of them alone, until it is poison.
@@ -35,7 +39,11 @@ class Rules:
     @classmethod
     def of(cls, endpoint: Endpoint) -> Rules:
         """The rules of an endpoint; what its settings do not name keeps its default."""
-        return cls(attempts_max=endpoint.attempts_max, poison_deaths_max=endpoint.poison_deaths_max)
+        return cls(
+            slots_max=endpoint.slots,
+            attempts_max=endpoint.attempts_max,
+            poison_deaths_max=endpoint.poison_deaths_max,
+        )
 
 
 def backoff_s(rules: Rules, failures: int, rng: random.Random) -> float:

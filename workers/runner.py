@@ -69,7 +69,7 @@ class Runner:
     def submit(self, calls: Sequence[Call]) -> None:
         """Hand over calls that may start now, with one wake-up of the loop.
 
-        Never blocks and never refuses: the caller bounds `running` by the endpoint's slots.
+        Never blocks and never refuses: the caller bounds `running` by the endpoint's slots and `ahead`.
         """
         if not calls:
             return
@@ -99,6 +99,11 @@ class Runner:
     def running(self) -> int:
         """Calls handed over that neither ended nor were cancelled."""
         return self._handed - self._gone
+
+    @property
+    def ahead(self) -> int:
+        """Calls that may be handed over beyond the slots, for the engine answers on the spot."""
+        return self._rules.ahead_calls_max if self._calls.at_once else 0
 
     @property
     def alone(self) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from schemas.failure import ErrorClass, Failure, Stage
-from workers.errors import InvalidOutput, RequestRejected, TransientEngineError
+from workers.errors import AttemptError, InvalidOutput, RequestRejected, TransientEngineError
 from workers.rules import Rules
 
 
@@ -47,3 +47,8 @@ def poison(deaths: int, reason: str) -> Failure:
 
 def _times(count: int) -> str:
     return f"{count} attempt{'' if count == 1 else 's'} ended so"
+
+
+def ended_as(error: AttemptError) -> str:
+    """The outcome to count of a call that is not tried again."""
+    return "rejected" if isinstance(error, RequestRejected) else "failed"

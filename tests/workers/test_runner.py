@@ -29,6 +29,7 @@ from workers.engines.base import Answer, EngineCall
 from workers.engines.simulated import expected_answer
 from workers.errors import EngineStartError, InvalidOutput, RequestRejected, TransientEngineError
 from workers.journal import Journal, NoJournal, read_totals
+from workers.rules import Rules
 from workers.runner import Runner
 
 
@@ -225,3 +226,51 @@ def _until(holds: object) -> None:
 
 def _alive(name: str) -> bool:
     return any(thread.name == name for thread in threading.enumerate())
+
+
+class TestAhead:
+    """More than the slots are handed over only to an engine that answers on the spot."""
+
+    RULES = Rules(slots_max=4, ahead_calls_max=64, backoff_s=0.001, backoff_s_max=0.002)
+
+    def test_the_engine_never_has_more_inside_than_there_are_slots(self) -> None:
+        engine = ScriptedEngine(lambda _: None)
+        calls = [call(number) for number in range(40)]
+        with running(engine, self.RULES) as runner:
+            finish(runner, calls)
+        assert [name for name, _ in engine.company] == [one.id for one in calls], "in the order given"
+        assert max(len(beside) for _, beside in engine.company) == 4
+
+    def test_nothing_goes_ahead_before_the_engine_has_shown_that_it_answers_on_the_spot(self) -> None:
+        with running(simulated(), self.RULES) as runner:
+            assert runner.ahead == 0
+            finish(runner, [call(0)])
+            assert runner.ahead == 64
+
+    def test_one_slow_call_ends_it(self) -> None:
+        with running(simulated(), self.RULES) as runner:
+            finish(runner, [call(0)])
+            slow = [call(number, chat(simulate="sleep:0.02")) for number in range(1, 20)]
+            ended = finish(runner, slow)
+            assert runner.ahead == 0
+            assert set(ended) == {one.id for one in slow}
+
+    def test_what_waits_for_a_slot_has_not_started_in_the_journal(self, tmp_path: Path) -> None:
+        path = tmp_path / "journal"
+        with running(simulated(), self.RULES, Journal(path)) as runner:
+            runner.submit([call(number, chat(simulate="sleep:30")) for number in range(10)])
+            limit_s = time.monotonic() + PATIENCE_S
+            while read_totals(path).starts < 4 and time.monotonic() < limit_s:
+                time.sleep(0.005)
+            time.sleep(0.02)
+            assert read_totals(path).starts == 4
+
+    def test_what_waits_for_a_slot_can_be_cancelled(self) -> None:
+        with running(simulated(), self.RULES) as runner:
+            calls = [call(number, chat(simulate="sleep:30")) for number in range(10)]
+            runner.submit(calls)
+            runner.cancel([one.id for one in calls[:9]])
+            limit_s = time.monotonic() + PATIENCE_S
+            while runner.running > 1 and time.monotonic() < limit_s:
+                time.sleep(0.005)
+            assert runner.running == 1

@@ -53,6 +53,8 @@ class FakeRunner:
         self.inside: dict[str, Call] = {}
         self._ended: list[Finished] = []
         self.stopped = False
+        #: Calls that may be handed over beyond the slots.
+        self.ahead = 0
 
     def start(self, timeout_s: float, give_up: Callable[[], bool] = lambda: False) -> None:
         """Nothing to load."""
