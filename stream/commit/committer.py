@@ -5,10 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final, Protocol
 
 from schemas.failure import ErrorClass
 from schemas.lane import LANES
+from stream.commit import aside
 from stream.commit.aftermath import Action, action_for, blames_target
 from stream.commit.foreign import ForeignTargets
 from stream.commit.narrowing import Narrowing
@@ -128,8 +130,13 @@ class Committer:
 
     # ---- one transaction -------------------------------------------------------------------------------------------
 
-    def turn(self, now_s: float, *, all_lanes: bool = False) -> bool:
-        """One transaction of what is due, with the progress of dirty partitions once an interval. True: it succeeded."""
+    def turn(
+        self, now_s: float, *, all_lanes: bool = False, meanwhile: aside.Meanwhile = aside.nothing
+    ) -> bool:
+        """One transaction of what is due, with the progress of dirty partitions once an interval. True: it succeeded.
+
+        `meanwhile` is called while Kafka is waited for; it must not begin another.
+        """
         all_lanes = all_lanes or self._full()
         own_only = bool(self._ready.foreign) and not self._foreign.look_up(now_s)
         lanes = self._ready.of(self._ready.due_lanes(now_s, self._rules.interval_s, all_lanes=all_lanes))
@@ -139,7 +146,7 @@ class Committer:
         dirty = [book for book in self._ledgers.values() if book.dirty] if sweep else []
         if sweep:
             self._swept_s = now_s
-        if self._transact(kind or OWN, records, dirty):
+        if self._transact(kind or OWN, records, dirty, meanwhile):
             return True
         self._not_before_s = max(self._not_before_s, now_s + NOTHING_S)
         return False
@@ -166,21 +173,32 @@ class Committer:
         partitions_max = caps.partitions_max if counted else None
         return Caps(self._narrowing.cap(kind), bytes_max, partitions_max), self._targets.partitions_of
 
-    def _transact(self, kind: str, records: list[OpenRecord], dirty: Iterable[Ledger]) -> bool:
+    def _transact(
+        self,
+        kind: str,
+        records: list[OpenRecord],
+        dirty: Iterable[Ledger],
+        meanwhile: aside.Meanwhile = aside.nothing,
+    ) -> bool:
         plan = make_plan(kind, records, dirty, self._seams.stage_of)
         if not plan.stages:
             return False
         began_s = self._seams.clock()
-        # Without a valid generation and member id (trap 3) nothing is begun: the outcome is Aborted, and poll comes next.
-        outcome = self._clients.producer.publish(
+        outcome = self._publish(plan, meanwhile)
+        self._tally.ended(outcome, plan, self._seams.clock() - began_s)
+        return self._settle(plan, outcome)
+
+    def _publish(self, plan: Plan, meanwhile: aside.Meanwhile) -> Outcome:
+        """Without a valid generation and member id (trap 3) nothing is begun: the outcome is Aborted, and poll comes next."""
+        publish = partial(
+            self._clients.producer.publish,
             plan.outputs,
             plan.offsets,
             self._clients.consumer.group(),
-            attribute=self._narrowing.searching(kind),
+            attribute=self._narrowing.searching(plan.kind),
             reach=self._seams.reach,
         )
-        self._tally.ended(outcome, plan, self._seams.clock() - began_s)
-        return self._settle(plan, outcome)
+        return aside.aside(publish, meanwhile)
 
     # ---- outcomes ------------------------------------------------------------------------------------------------
 

@@ -110,8 +110,12 @@ class Loop:
             if self._clock_s() >= end_s:
                 self._brisk = taken > 0
                 return moved
-            if not started and not taken and not self._runner.wait(0.0005):
+            if not started and not taken and not self._runner.wait(self._brief_s()):
                 return moved
+
+    def _brief_s(self) -> float:
+        """Within a turn an engine that answers on the spot is worth waiting for."""
+        return self._rules.look_s if self._runner.ahead else self._rules.brief_s
 
     def _take(self) -> int:
         ended = self._steps.finishing.take(self._runner.take())
@@ -125,4 +129,11 @@ class Loop:
         pressed = steps.flow.pressed
         if steps.committer.wait_s(now_s, pressed=pressed) > 0:
             return False
-        return steps.committer.turn(now_s, all_lanes=pressed)
+        return steps.committer.turn(now_s, all_lanes=pressed, meanwhile=self._meanwhile)
+
+    def _meanwhile(self) -> bool | None:
+        """While a transaction is under way: the engine's free slots are filled, and what ended is written."""
+        share = self._steps.share
+        if not share.running and not share.waiting_count:
+            return None
+        return bool(self._steps.hand_over.refill() + self._take())
