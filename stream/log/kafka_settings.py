@@ -42,8 +42,11 @@ def _shared(bootstrap_servers: str, client: Mapping[str, str]) -> Settings:
 def _fetching() -> Settings:
     return {
         "enable.partition.eof": True,
-        # Small, for a pause throws the prefetched away; the back-off's default of 1 s would then stall a small queue.
-        "queued.min.messages": 4_000,
+        # Small, for a pause throws the prefetched away: of a compressed topic the default of 1 MiB a partition is some
+        # 20,000 records, unpacked again for every 500 that a worker has room for (seen: ten times the work). One batch
+        # comes whole in any case. The back-off's default of 1 s would stall a small queue.
+        "fetch.message.max.bytes": 128 * 1024,
+        "queued.min.messages": 2_000,
         "queued.max.messages.kbytes": 32 * 1024,
         "fetch.queue.backoff.ms": 5,
         "fetch.wait.max.ms": 100,
