@@ -40,6 +40,9 @@ BACK_OFF_S: Final = 0.05
 BACK_OFF_S_MAX: Final = 1.0
 #: Something was due and could not go (no valid member, reply topics unknown): not again at once.
 NOTHING_S: Final = 0.02
+#: Progress without answers (markers passed over) is committed after so many intervals: it has no hurry, and an answer
+#: that becomes ready meanwhile would wait for its transaction.
+SWEEP_INTERVALS: Final = 5
 #: A final commit that was aborted so often in a row is left to the next owner.
 DRAIN_ABORTS_MAX: Final = 3
 #: ... and one that does not get on at all, though its halving may take some tries.
@@ -110,7 +113,7 @@ class Committer:
     def wait_s(self, now_s: float, *, pressed: bool = False) -> float:
         """Seconds until a transaction is due; 0: now. `pressed`: some partition is nearly full of ready answers."""
         if not len(self._ready):
-            due_s = self._swept_s + self._rules.interval_s if self._any_dirty() else now_s + 60.0
+            due_s = self._swept_s + self._sweep_s if self._any_dirty() else now_s + 60.0
         elif pressed or self._full() or any(self._ready.lanes[lane] for lane in LANES[:-1]):
             due_s = now_s
         else:
@@ -120,6 +123,10 @@ class Committer:
     def blocked(self, now_s: float) -> bool:
         """The last transaction was aborted a moment ago."""
         return now_s < self._not_before_s
+
+    @property
+    def _sweep_s(self) -> float:
+        return SWEEP_INTERVALS * self._rules.interval_s
 
     def _full(self) -> bool:
         caps = self._rules.caps
@@ -142,7 +149,7 @@ class Committer:
         lanes = self._ready.of(self._ready.due_lanes(now_s, self._rules.interval_s, all_lanes=all_lanes))
         kind = OWN if own_only else choose_kind(lanes, self._targets.kind, now_s - 2 * self._rules.interval_s)
         records = [] if kind is None else select(lanes, kind, self._targets.kind, *self._room(kind))
-        sweep = all_lanes or now_s - self._swept_s >= self._rules.interval_s
+        sweep = all_lanes or now_s - self._swept_s >= (self._rules.interval_s if records else self._sweep_s)
         dirty = [book for book in self._ledgers.values() if book.dirty] if sweep else []
         if sweep:
             self._swept_s = now_s

@@ -39,8 +39,8 @@ from workers.runner import Runner
 _LOG = logging.getLogger(__name__)
 
 EXIT_DONE: Final = 0
-#: New containers until the cycle collector looks at the youngest: a few thousand records, some MB.
-GC_ALLOCATIONS: Final = 50_000
+#: Net new containers until the cycle collector looks at the youngest: about all the records that may be open.
+GC_ALLOCATIONS: Final = 200_000
 
 
 def run_worker(
