@@ -10,8 +10,8 @@ from typing import Final, Protocol
 
 from schemas.failure import ErrorClass
 from schemas.lane import LANES
-from stream.commit import aside
 from stream.commit.aftermath import Action, action_for, blames_target
+from stream.commit.aside import Aside, Meanwhile, nothing
 from stream.commit.foreign import ForeignTargets
 from stream.commit.narrowing import Narrowing
 from stream.commit.open_record import OWN, OpenRecord
@@ -107,6 +107,7 @@ class Committer:
         self._not_before_s = 0.0
         self._aborts = 0
         self._swept_s = 0.0
+        self._aside: Aside[Outcome] = Aside()
 
     # ---- when ----------------------------------------------------------------------------------------------------
 
@@ -137,9 +138,7 @@ class Committer:
 
     # ---- one transaction -------------------------------------------------------------------------------------------
 
-    def turn(
-        self, now_s: float, *, all_lanes: bool = False, meanwhile: aside.Meanwhile = aside.nothing
-    ) -> bool:
+    def turn(self, now_s: float, *, all_lanes: bool = False, meanwhile: Meanwhile = nothing) -> bool:
         """One transaction of what is due, with the progress of dirty partitions once an interval. True: it succeeded.
 
         `meanwhile` is called while Kafka is waited for; it must not begin another.
@@ -185,7 +184,7 @@ class Committer:
         kind: str,
         records: list[OpenRecord],
         dirty: Iterable[Ledger],
-        meanwhile: aside.Meanwhile = aside.nothing,
+        meanwhile: Meanwhile = nothing,
     ) -> bool:
         plan = make_plan(kind, records, dirty, self._seams.stage_of)
         if not plan.stages:
@@ -195,7 +194,7 @@ class Committer:
         self._tally.ended(outcome, plan, self._seams.clock() - began_s)
         return self._settle(plan, outcome)
 
-    def _publish(self, plan: Plan, meanwhile: aside.Meanwhile) -> Outcome:
+    def _publish(self, plan: Plan, meanwhile: Meanwhile) -> Outcome:
         """Without a valid generation and member id (trap 3) nothing is begun: the outcome is Aborted, and poll comes next."""
         publish = partial(
             self._clients.producer.publish,
@@ -205,7 +204,7 @@ class Committer:
             attribute=self._narrowing.searching(plan.kind),
             reach=self._seams.reach,
         )
-        return aside.aside(publish, meanwhile)
+        return self._aside.make(publish, meanwhile)
 
     # ---- outcomes ------------------------------------------------------------------------------------------------
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import threading
+from typing import Any
 
 import pytest
 
-from stream.commit.aside import aside, nothing
+from stream.commit.aside import Aside, nothing
 
 
 def test_without_anything_to_do_meanwhile_it_is_called_here() -> None:
-    assert aside(threading.current_thread, nothing) is threading.current_thread()
+    assert Aside[Any]().make(threading.current_thread, nothing) is threading.current_thread()
 
 
 def test_something_is_done_for_as_long_as_the_call_lasts() -> None:
@@ -23,13 +24,13 @@ def test_something_is_done_for_as_long_as_the_call_lasts() -> None:
             enough.set()
         return len(turns) % 2 == 0
 
-    assert aside(lambda: enough.wait(30), meanwhile)
+    assert Aside[Any]().make(lambda: enough.wait(30), meanwhile)
     assert len(turns) >= 5
 
 
 def test_meanwhile_is_not_asked_again_once_it_has_nothing_left() -> None:
     answers = iter([True, True, None])
-    assert aside(lambda: "done", lambda: next(answers)) == "done"
+    assert Aside[Any]().make(lambda: "done", lambda: next(answers)) == "done"
 
 
 def test_what_the_call_raises_comes_out() -> None:
@@ -37,7 +38,7 @@ def test_what_the_call_raises_comes_out() -> None:
         raise KeyError("lost")
 
     with pytest.raises(KeyError, match="lost"):
-        aside(fails, lambda: False)
+        Aside[Any]().make(fails, lambda: False)
 
 
 def test_what_meanwhile_raises_comes_out_after_the_call_has_ended() -> None:
@@ -57,5 +58,15 @@ def test_what_meanwhile_raises_comes_out_after_the_call_has_ended() -> None:
         return True
 
     with pytest.raises(ValueError, match="broken"):
-        aside(call, meanwhile)
+        Aside[Any]().make(call, meanwhile)
     assert ended.is_set()
+
+
+def test_its_thread_ends_with_it() -> None:
+    before = set(threading.enumerate())
+    aside: Aside[int] = Aside()
+    assert [aside.make(lambda: 1, lambda: False), aside.make(lambda: 2, lambda: True)] == [1, 2]
+    (thread,) = set(threading.enumerate()) - before
+    del aside
+    thread.join(20)
+    assert not thread.is_alive()
