@@ -11,16 +11,16 @@ from confluent_kafka import (
     Consumer,
     IsolationLevel,
     KafkaError,
-    KafkaException,
     TopicPartition,
 )
 from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
 
 from stream.errors import LogTimeout
 from stream.log.base import Committed, Partition, TopicDescription, Watermarks
-from stream.log.kafka_calls import answer, ask
+from stream.log.kafka_calls import ask
 from stream.log.kafka_events import log_event
 from stream.log.kafka_failures import log_error
+from stream.log.kafka_requests import AdminRequests
 from stream.log.kafka_settings import Settings
 
 _LOG = logging.getLogger(__name__)
@@ -34,20 +34,25 @@ class KafkaAdmin:
 
     def __init__(self, settings: Settings) -> None:
         self._settings: Final = {**settings, "error_cb": log_event}
-        self._client = AdminClient(self._settings, logger=_LOG)
+        self._requests = AdminRequests(lambda: AdminClient(self._settings, logger=_LOG))
 
     def topics(self, timeout_s: float) -> Mapping[str, int]:
-        found = ask("list topics", timeout_s, lambda left: self._client.list_topics(timeout=left))
+        found = ask("list topics", timeout_s, lambda left: self._requests.client.list_topics(timeout=left))
         return {name: len(topic.partitions) for name, topic in found.topics.items() if topic.error is None}
 
     def describe(self, names: Sequence[str], timeout_s: float) -> Mapping[str, TopicDescription | None]:
         counts = self.topics(timeout_s)
         there = [name for name in names if name in counts]
         resources = [ConfigResource(ResourceType.TOPIC, name) for name in there]
-        futures = self._client.describe_configs(resources, request_timeout=timeout_s) if resources else {}
         found: dict[str, TopicDescription | None] = dict.fromkeys(names)
-        for resource, future in futures.items():
-            entries = answer(f"settings of {resource.name}", future, timeout_s)
+        if not resources:
+            return found
+        answers = self._requests.ask(
+            timeout_s,
+            lambda client, left: client.describe_configs(resources, request_timeout=left),
+            lambda resource: f"settings of {resource.name}",
+        )
+        for resource, entries in answers.items():
             settings = {key: entry.value for key, entry in entries.items() if entry.value is not None}
             found[resource.name] = TopicDescription(resource.name, counts[resource.name], settings)
         return found
@@ -58,31 +63,34 @@ class KafkaAdmin:
             return
         wanted = [NewTopic(topic.name, topic.partitions, -1, config=dict(topic.settings)) for topic in topics]
         deadline = time.monotonic() + timeout_s
-        futures = self._client.create_topics(wanted, operation_timeout=timeout_s, request_timeout=timeout_s)
-        for name, future in futures.items():
-            try:
-                future.result(timeout_s)
-            except KafkaException as raised:
-                if raised.args[0].code() != KafkaError.TOPIC_ALREADY_EXISTS:
-                    raise log_error(raised.args[0], f"create {name}") from raised
+        self._requests.ask(
+            timeout_s,
+            lambda client, left: client.create_topics(wanted, operation_timeout=left, request_timeout=left),
+            lambda name: f"create {name}",
+            fine=(KafkaError.TOPIC_ALREADY_EXISTS,),
+        )
         self._await_leaders({topic.name for topic in topics}, deadline)
 
     def delete(self, names: Sequence[str], timeout_s: float) -> None:
         """Missing ones are no error."""
-        futures = self._client.delete_topics(list(names), operation_timeout=timeout_s) if names else {}
-        for name, future in futures.items():
-            try:
-                future.result(timeout_s)
-            except KafkaException as raised:
-                if raised.args[0].code() != KafkaError.UNKNOWN_TOPIC_OR_PART:
-                    raise log_error(raised.args[0], f"delete {name}") from raised
+        if not names:
+            return
+        self._requests.ask(
+            timeout_s,
+            lambda client, left: client.delete_topics(list(names), operation_timeout=left),
+            lambda name: f"delete {name}",
+            fine=(KafkaError.UNKNOWN_TOPIC_OR_PART,),
+        )
 
     def delete_records(self, below: Mapping[Partition, int], timeout_s: float) -> None:
         if not below:
             return
         positions = [TopicPartition(*partition, offset) for partition, offset in below.items()]
-        for position, future in self._client.delete_records(positions, request_timeout=timeout_s).items():
-            answer(f"delete records of {position.topic}/{position.partition}", future, timeout_s)
+        self._requests.ask(
+            timeout_s,
+            lambda client, left: client.delete_records(positions, request_timeout=left),
+            lambda place: f"delete records of {place.topic}/{place.partition}",
+        )
 
     def group_offsets(
         self, group: str, partitions: Sequence[Partition], timeout_s: float
@@ -138,19 +146,20 @@ class KafkaAdmin:
         if not partitions:
             return {}
         asked = {TopicPartition(*partition): spec for partition in partitions}
-        futures = self._client.list_offsets(asked, isolation_level=isolation, request_timeout=timeout_s)
-        return {
-            Partition(place.topic, place.partition): answer(
-                f"offsets of {place.topic}/{place.partition}", future, timeout_s
-            ).offset
-            for place, future in futures.items()
-        }
+        found = self._requests.ask(
+            timeout_s,
+            lambda client, left: client.list_offsets(asked, isolation_level=isolation, request_timeout=left),
+            lambda place: f"offsets of {place.topic}/{place.partition}",
+        )
+        return {Partition(place.topic, place.partition): at.offset for place, at in found.items()}
 
     def _await_leaders(self, names: set[str], deadline: float) -> None:
         """Creation answers before every broker knows: what follows would meet an unknown topic."""
         while True:
             left = max(0.1, deadline - time.monotonic())
-            found = ask("list topics", left, lambda left: self._client.list_topics(timeout=left)).topics
+            found = ask(
+                "list topics", left, lambda left: self._requests.client.list_topics(timeout=left)
+            ).topics
             ready = {
                 name
                 for name, topic in found.items()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
-from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Final, TypeVar
 
 from confluent_kafka import KafkaException
@@ -28,13 +26,3 @@ def ask(what: str, timeout_s: float, call: Callable[[float], T]) -> T:
             if not isinstance(error, LogTimeout) or time.monotonic() + _PAUSE_S >= deadline:
                 raise error from raised
         time.sleep(_PAUSE_S)
-
-
-def answer(what: str, future: Future[T], timeout_s: float) -> T:
-    """The result of an admin request; LogTimeout or LogError otherwise."""
-    try:
-        return future.result(timeout_s)
-    except FutureTimeout as late:
-        raise LogTimeout(f"{what}: no answer in {timeout_s:.0f} s") from late
-    except KafkaException as raised:
-        raise log_error(raised.args[0], what) from raised
