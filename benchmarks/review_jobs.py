@@ -33,7 +33,7 @@ def _classification(text: str) -> dict[str, Any]:
     prompt = f"Is this review positive, neutral or negative? Answer with one word.\n\n{text}"
     return {
         "messages": [{"role": "user", "content": prompt}],
-        "max_tokens": 4,
+        "max_tokens": 8,
         "structured_outputs": {"choice": ["positive", "neutral", "negative"]},
     }
 

@@ -120,8 +120,13 @@ class Contenders:
 
     def headrace(self) -> float:
         """From the first record produced to the last result visible."""
-        results = self._ground.settings.outputs.results
-        marks = self._ground.log.admin().watermarks(self._ground.partitions(results), 30)
+        outputs = self._ground.settings.outputs
+        places = [
+            place
+            for topic in (outputs.results, outputs.dead_letters)
+            for place in self._ground.partitions(topic)
+        ]
+        marks = self._ground.log.admin().watermarks(places, 30)
         reader = self._ground.log.reader({partition: mark.high for partition, mark in marks.items()})
         begin, tokens, answers = time.monotonic(), 0, 0
         self._produce(self._ground.settings.inputs[0].pattern)
@@ -129,6 +134,8 @@ class Contenders:
             if time.monotonic() - begin > TIMEOUT_S:
                 raise TimeoutError(f"{answers} of {len(self._lines)} answers within {TIMEOUT_S:.0f} s")
             for record in reader.poll(500, 0.2).records:
+                if record.topic() == outputs.dead_letters:
+                    raise RuntimeError(f"a dead letter among the answers: {record.headers()}")
                 tokens += json.loads(record.value() or b"")["response"]["body"]["usage"]["completion_tokens"]
                 answers += 1
         seconds = time.monotonic() - begin

@@ -35,7 +35,7 @@ def _both(endpoint: str, place: int, review: str) -> list[Sample]:
     classify = _chat(
         endpoint,
         f"Is this review positive, neutral or negative? Answer with one word.\n\n{review}",
-        tokens_max=4,
+        tokens_max=8,
         structured_outputs={"choice": list(MOODS)},
     )
     summarise = _chat(endpoint, f"Summarise this review in one short line.\n\n{review}", tokens_max=24)
