@@ -128,7 +128,6 @@ def stage(config: str) -> Iterator[Stage]:
     except BaseException:
         print(f"logs of the failed run are kept in {folder}")
         raise
-    else:
-        shutil.rmtree(folder, ignore_errors=True)
     finally:
         broker.stop()
+    shutil.rmtree(folder, ignore_errors=True)

@@ -5,29 +5,23 @@ from __future__ import annotations
 import contextlib
 import gc
 import logging
-import os
 import random
 import time
-from collections.abc import Callable
 from typing import Final
 
-from schemas.registry import Registry
-from schemas.registry_client import RegistryClient
 from stream.config.settings import Settings
-from stream.dispatcher.asking import AskingRegistry
 from stream.errors import LogError, StreamError
-from stream.fault_points import VARIABLE, FaultPoints
-from stream.log.base import nowhere
 from stream.log.fence import twins_told_apart
 from stream.log.kafka import kafka_log
 from stream.metrics.server import serve_metrics
 from stream.place import Place
+from stream.role.environment import fault_points, registry_of
+from stream.role.stop_signal import StopSignal
 from stream.supervisor.report import RoleState, report
 from stream.topics import ensure_topics
 from stream.worker.build import Sockets, build_worker, open_sockets
 from stream.worker.loop import Loop, Steps
 from stream.worker.parts import Parts
-from stream.worker.stop_signal import StopSignal
 from workers.clock import SystemClock
 from workers.endpoint import Endpoint
 from workers.engines.choose import engine_for
@@ -56,7 +50,7 @@ def run_worker(
         return EXIT_DONE
     stop = StopSignal()
     server = serve_metrics(settings.metrics_port)
-    registry = _registry(settings)
+    registry = registry_of(settings)
 
     def say(state: RoleState) -> None:
         report(place, state, server.url)
@@ -69,7 +63,7 @@ def run_worker(
             now_ms=SystemClock().now_ms,
             registry=registry,
             metrics=server.metrics,
-            reach=_reach(),
+            reach=fault_points(),
             stopped=stop,
             report=say,
         )
@@ -147,15 +141,3 @@ def _runner(endpoint: Endpoint, place: Place) -> Runner:
         random.Random(),
         Journal(journal_path(place.state_dir, place.process_name)),
     )
-
-
-def _registry(settings: Settings) -> AskingRegistry | None:
-    if settings.registry_url is None:
-        return None
-    client = RegistryClient(settings.registry_url, time.monotonic)
-    return AskingRegistry(Registry(client, time.monotonic))
-
-
-def _reach() -> Callable[[str], None]:
-    text = os.environ.get(VARIABLE, "")
-    return FaultPoints.parse(text).reach if text else nowhere

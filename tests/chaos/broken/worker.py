@@ -14,9 +14,9 @@ from stream.cli.options import installation_options
 from stream.errors import StreamError
 from stream.fault_points import VARIABLE, FaultPoints
 from stream.place import Place
+from stream.role.stop_signal import StopSignal
 from stream.worker.parts import Parts
 from stream.worker.run import run_worker
-from stream.worker.stop_signal import StopSignal
 from tests.chaos.broken.logs import broken_log
 from workers.clock import SystemClock
 from workers.endpoint import Endpoint
