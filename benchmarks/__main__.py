@@ -17,6 +17,7 @@ BENCHMARKS = {
         "records/s of dispatcher and worker, zero-cost engine, against the copy loop",
     ),
     "tokens": ("benchmarks.tokens", "output tokens/s against vllm run-batch and a plain consumer loop"),
+    "transactions": ("benchmarks.transactions", "the worker against itself at least once"),
     "latency": ("benchmarks.latency", "what an idle installation adds to an interactive answer"),
     "memory": ("benchmarks.memory", "resident memory over a million records"),
 }

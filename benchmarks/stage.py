@@ -55,8 +55,13 @@ class Stage:
 
     def role(self, *words: str) -> Role:
         """`headrace WORDS…` as a process of its own."""
-        command = [sys.executable, "-m", "stream", *words, "-c", str(self.config)]
-        return Role([*command, "--state-dir", str(self.folder / "state")], self.folder / f"{words[0]}.log")
+        return self.process("stream", *words, log=words[0])
+
+    def process(self, module: str, *words: str, log: str = "") -> Role:
+        """`python -m MODULE WORDS…` for this installation; its output goes into a log in the folder."""
+        command = [sys.executable, "-m", module, *words, "-c", str(self.config)]
+        file = self.folder / f"{log or module}.log"
+        return Role([*command, "--state-dir", str(self.folder / "state")], file)
 
     def partitions(self, topic: str) -> list[Partition]:
         count = self.log.admin().topics(ADMIN_TIMEOUT_S)[topic]

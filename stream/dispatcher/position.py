@@ -50,7 +50,8 @@ class Position:
     def deliver(self, offset: int) -> None:
         """The record at `offset` goes into the batch; what lies below and never came is done."""
         if offset < self.next_seen:
-            raise LedgerBroken(f"{self.partition}: offset {offset} after {self.next_seen - 1}")
+            words = f"{self.partition}: offset {offset} after {self.next_seen - 1}"
+            raise LedgerBroken(f"{words}: the topic was recreated, or cut back")
         self.gaps += offset - self.next_seen
         self.next_seen = offset + 1
 

@@ -110,8 +110,8 @@ class PartitionLedger(Generic[T]):
 
     def _pass_over(self, offset: int) -> None:
         if offset < self.next_seen:
-            words = f"{self.partition}: offset {offset} after {self.next_seen - 1}"
-            raise MapUnreadable(f"{words}: the topic was recreated") if self._fresh else LedgerBroken(words)
+            words = f"{self.partition}: offset {offset} after {self.next_seen - 1}: the topic was recreated, or cut back"
+            raise MapUnreadable(words) if self._fresh else LedgerBroken(words)
         while self._loaded and self._loaded[0] < offset:
             self._loaded.popleft()
         self.dirty = True

@@ -12,8 +12,13 @@ from stream.broker import EmbeddedBroker, Ports
 from stream.broker.ports import choose_ports
 from tests.chaos.proxy.server import Proxy
 
-#: Session timeouts shorter than the broker's default minimum of 6 s, so that partitions move in test time.
-PROPERTIES: Final = {"group.min.session.timeout.ms": "1000"}
+PROPERTIES: Final = {
+    # Session timeouts shorter than the broker's default minimum of 6 s, so that partitions move in test time.
+    "group.min.session.timeout.ms": "1000",
+    # Everybody may do everything until a scenario forbids it.
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+}
 
 
 class Cluster:
