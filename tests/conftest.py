@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
 import uuid
 from collections.abc import Callable, Iterator
 
@@ -14,6 +15,10 @@ from stream.errors import BrokerError
 
 #: Tests use shorter session timeouts than the broker's default minimum of 6 s.
 TEST_PROPERTIES = {"group.min.session.timeout.ms": "1000"}
+
+# Started in the background or under nohup, we would hand down "ignore" to the processes that tests send signals to.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 @pytest.fixture(scope="session")

@@ -92,10 +92,13 @@ def test_records_go_in_and_come_out_and_can_be_found_on_their_way(
         command("consume", "headrace.results", "--count", "999", *state), stdout=subprocess.PIPE
     )
     with waiting:
-        assert waiting.stdout is not None
-        waiting.stdout.readline()
-        waiting.send_signal(signal.SIGINT)
-        assert waiting.wait(30) == 130
+        try:
+            assert waiting.stdout is not None
+            waiting.stdout.readline()
+            waiting.send_signal(signal.SIGINT)
+            assert waiting.wait(30) == 130
+        finally:
+            waiting.kill()
 
     up.send_signal(signal.SIGTERM)
     assert up.wait(90) == 0

@@ -212,12 +212,17 @@ def test_a_produce_that_is_interrupted_tells_where_to_go_on(installed: Installed
     with subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as produce:
-        assert produce.stdin is not None
-        produce.stdin.write(b"one\n\ntwo\nthr")
-        produce.stdin.flush()
-        consume = [sys.executable, "-m", "stream", "consume", topic, "--count", "2", "--timeout", "30"]
-        subprocess.run([*consume, "-c", str(installed.config)], check=True, capture_output=True, timeout=60)
-        produce.send_signal(signal.SIGINT)
-        told, errors = produce.communicate(timeout=30)
+        try:
+            assert produce.stdin is not None
+            produce.stdin.write(b"one\n\ntwo\nthr")
+            produce.stdin.flush()
+            consume = [sys.executable, "-m", "stream", "consume", topic, "--count", "2", "--timeout", "30"]
+            subprocess.run(
+                [*consume, "-c", str(installed.config)], check=True, capture_output=True, timeout=60
+            )
+            produce.send_signal(signal.SIGINT)
+            told, errors = produce.communicate(timeout=30)
+        finally:
+            produce.kill()
     assert (produce.returncode, errors) == (130, b"headrace: stopped after line 3: go on with the next\n")
     assert told.decode() == f"produced 2 records to {topic}\nlast {topic}/0/1\n"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import signal
 import sys
 from pathlib import Path
 
@@ -45,5 +44,4 @@ def nothing(settings: Settings, place: Place) -> None:
 
 if __name__ == "__main__":
     logging.basicConfig(level=logging.INFO)
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)  # tests run under nohup too, which `up` would rightly heed
     sys.exit(main(Path(sys.argv[1]), *sys.argv[2:]))
