@@ -20,6 +20,8 @@ from stream.processes import Child
 POLL_S: Final = 0.05
 #: A SIGKILL that came neither from us nor from a fault point: a poisonous record's.
 ITSELF: Final = "itself"
+#: Exit code of a role that may be started again.
+LOST_MEMBER: Final = 1
 
 
 class Role:
@@ -49,19 +51,26 @@ class Role:
         self._child = self._spawn()
 
     def duel(self, timeout_s: float) -> int | None:
-        """Start a twin for the same slot; one of the two must end: its exit code, or None when both live on."""
-        older, twin = self._child, self._spawn()
-        if older is None:
+        """Start a twin for the same slot; one of the two must end: its exit code, or None when both live on.
+
+        One that ends with LOST_MEMBER is started again, as its supervisor would: the older, in the middle of a join of
+        its own, may take the instance id back for a moment, until it meets the twin's newer epoch.
+        """
+        if self._child is None:
             raise RuntimeError(f"{self.name} does not run")
+        fighters = [self._child, self._spawn()]
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
-            for child, other in ((older, twin), (twin, older)):
+            for place, child in enumerate(fighters):
                 code = child.exit_code()
-                if code is not None:
-                    self._child = other
+                if code == LOST_MEMBER:
+                    fighters[place] = self._spawn()
+                elif code is not None:
+                    self._child = fighters[1 - place]
                     return code
             time.sleep(POLL_S)
-        twin.kill()
+        self._child = fighters[0]
+        fighters[1].kill()
         return None
 
     def _spawn(self) -> Child:
