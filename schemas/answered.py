@@ -1,12 +1,13 @@
 """The result and the usage record of one answer, written together: what they share is made once.
 
-Nearly every record ends so. Byte for byte what `result` and `usage` write, at half of their cost: a struct is made and
-encoded faster than a dict.
+Nearly every record ends so. Byte for byte what `result` and `usage` write, at a third of their cost: only what comes
+from outside is encoded, and of that what stays the same from record to record once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 import msgspec
@@ -15,10 +16,23 @@ from schemas import headers as names
 from schemas.headers import Header, Headers
 from schemas.lane import Lane
 from schemas.result import STATUS_OK, Facts
+from schemas.times import Times
 from schemas.work import VERSION_HEADER
 
 _encode: Final = msgspec.json.Encoder().encode
 _ATTEMPTS: Final[dict[int, Header]] = {count: (names.ATTEMPTS, b"%d" % count) for count in range(16)}
+_RESULT: Final = (
+    b'{"id":%b,"custom_id":%b,"response":{"status_code":'
+    + b"%d" % STATUS_OK
+    + b',"request_id":%b,"body":%b},'
+    b'"error":null,"headrace":{%b"model_units":null,"cached_tokens":%b,"attempts":%d,"times_ms":%b%b}}'
+)
+_USAGE: Final = (
+    b'{%b"outcome":"answered","attempts":%d,"tokens":{"input":%d,"output":%d,"cached":%b},'
+    b'"model_units":null,"times_ms":%b}'
+)
+_WHO: Final = b'"source":{"topic":%b,"partition":%d,"offset":%d},%b'
+_TIMES: Final = b'{"queued":%d,"dispatched":%d,"first_token":%d,"done":%d}'
 
 
 class Answered(NamedTuple):
@@ -28,66 +42,6 @@ class Answered(NamedTuple):
     result_headers: Headers
     usage: bytes
     usage_headers: Headers
-
-
-class _Source(msgspec.Struct, gc=False):
-    topic: str
-    partition: int
-    offset: int
-
-
-class _Times(msgspec.Struct, gc=False):
-    queued: int | None
-    dispatched: int | None
-    first_token: int | None
-    done: int | None
-
-
-class _Told(msgspec.Struct, gc=False):
-    source: _Source
-    endpoint: str | None
-    tenant: str | None
-    lane: Lane | None
-    model_units: None
-    cached_tokens: Mapping[str, int]
-    attempts: int
-    times_ms: _Times
-
-
-class _ToldClamped(_Told, gc=False):
-    clamped: Mapping[str, int]
-
-
-class _Response(msgspec.Struct, gc=False):
-    status_code: int
-    request_id: str
-    body: Mapping[str, Any]
-
-
-class _Result(msgspec.Struct, gc=False):
-    id: str
-    custom_id: str | None
-    response: _Response
-    error: None
-    headrace: _Told
-
-
-class _Tokens(msgspec.Struct, gc=False):
-    input: int
-    output: int
-    cached: Mapping[str, int]
-
-
-class _Usage(msgspec.Struct, gc=False):
-    source: _Source
-    endpoint: str | None
-    tenant: str | None
-    lane: Lane | None
-    outcome: str
-    attempts: int
-    tokens: _Tokens
-    model_units: None
-    times_ms: _Times
 
 
 def write_answered(
@@ -101,21 +55,33 @@ def write_answered(
 ) -> Answered:
     """`body`: the OpenAI answer. `clamped`: fields that were lowered. `tokens`: (input, output), summed over all attempts."""
     topic, partition, offset = facts.source
-    endpoint, tenant, lane, attempts = facts.endpoint, facts.tenant, facts.lane, facts.attempts
-    name = f"{topic}/{partition}/{offset}"
-    source = _Source(topic, partition, offset)
-    times = _Times(*facts.times)
-    cached = dict(facts.cached_tokens) if facts.cached_tokens else {}
-    told = _Told(source, endpoint, tenant, lane, None, cached, attempts, times)
-    if clamped:
-        told = _ToldClamped(source, endpoint, tenant, lane, None, cached, attempts, times, dict(clamped))
-    whole = body if type(body) is dict else dict(body)
-    result = _Result(name, custom_id, _Response(STATUS_OK, name, whole), None, told)
-    used = _Tokens(*tokens, cached)
-    usage = _Usage(source, endpoint, tenant, lane, "answered", attempts, used, None, times)
-    version, at = VERSION_HEADER, (names.SOURCE, name.encode())
+    attempts = facts.attempts
+    source = f"{topic}/{partition}/{offset}".encode()
+    quoted = _quoted(topic)
+    name = b'%b/%d/%d"' % (quoted[:-1], partition, offset)
+    who = _WHO % (quoted, partition, offset, _owner(facts.endpoint, facts.tenant, facts.lane))
+    cached = _encode(dict(facts.cached_tokens)) if facts.cached_tokens else b"{}"
+    times = _times(facts.times)
+    whole = _encode(body if type(body) is dict else dict(body))
+    more = b',"clamped":' + _encode(dict(clamped)) if clamped else b""
+    result = _RESULT % (name, _encode(custom_id), name, whole, who, cached, attempts, times, more)
+    usage = _USAGE % (who, attempts, *tokens, cached, times)
+    version, at = VERSION_HEADER, (names.SOURCE, source)
     stamp = (names.SOURCE_TIMESTAMP, b"%d" % source_timestamp_ms)
     tried = _ATTEMPTS.get(attempts) or (names.ATTEMPTS, b"%d" % attempts)
-    return Answered(
-        _encode(result), [version, at, stamp, tried, *passing], _encode(usage), [version, at, stamp]
-    )
+    return Answered(result, [version, at, stamp, tried, *passing], usage, [version, at, stamp])
+
+
+@lru_cache(maxsize=1_024)
+def _quoted(text: str) -> bytes:
+    """As a JSON string."""
+    return _encode(text)
+
+
+@lru_cache(maxsize=4_096)
+def _owner(endpoint: str | None, tenant: str | None, lane: Lane | None) -> bytes:
+    return b'"endpoint":%b,"tenant":%b,"lane":%b,' % (_encode(endpoint), _encode(tenant), _encode(lane))
+
+
+def _times(times: Times) -> bytes:
+    return _encode(times._asdict()) if None in times else _TIMES % times

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Final, NamedTuple
 
-#: 32 and 64 bits as digits, and a slash.
-PLACE_CHARS_MAX: Final = 10 + 19 + 1
+#: 32 and 64 bits as digits.
+PARTITION_CHARS_MAX: Final = 10
+OFFSET_CHARS_MAX: Final = 19
 
 
 class Source(NamedTuple):
@@ -22,14 +24,17 @@ class Source(NamedTuple):
     @classmethod
     def parse(cls, text: str) -> Source:
         """Read ``topic/partition/offset``; ValueError says what is wrong with it."""
-        topic, _, place = text.partition("/")
-        partition, _, offset = place.partition("/")
-        if (
-            topic
-            and partition.isdigit()
-            and offset.isdigit()
-            and len(place) <= PLACE_CHARS_MAX
-            and text.isascii()
-        ):
-            return cls(topic, int(partition), int(offset))
+        origin, _, offset = text.rpartition("/")
+        place = _place(origin)
+        if place is not None and offset.isdigit() and offset.isascii() and len(offset) <= OFFSET_CHARS_MAX:
+            return cls(*place, int(offset))
         raise ValueError(f"{text!r:.100} is not topic/partition/offset")
+
+
+@lru_cache(maxsize=4_096)
+def _place(text: str) -> tuple[str, int] | None:
+    """topic/partition, the same for many records; None where it is not that."""
+    topic, _, partition = text.partition("/")
+    if topic and partition.isdigit() and text.isascii() and len(partition) <= PARTITION_CHARS_MAX:
+        return topic, int(partition)
+    return None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Final
 
 import msgspec
@@ -85,10 +86,10 @@ def parse_work(key: bytes | None, value: bytes | None, headers: Sequence[Header]
             Source.parse(_text(own[names.SOURCE])),
             int(_text(own[names.SOURCE_TIMESTAMP])),
             _text(own[names.SESSION]) if names.SESSION in own else None,
-            _text(own[names.TENANT]),
+            _shared_text(own[names.TENANT]),
             _LANE_OF[own[names.LANE]],
-            _text(own[names.ENDPOINT]),
-            _text(own[names.FORMAT]),
+            _shared_text(own[names.ENDPOINT]),
+            _shared_text(own[names.FORMAT]),
             number_of(own, names.REPLAY) if names.REPLAY in own else 0,
             carried,
             _control(carried) if carried else NO_CONTROL,
@@ -102,6 +103,10 @@ def parse_work(key: bytes | None, value: bytes | None, headers: Sequence[Header]
 def _text(value: bytes | None) -> str:
     """TypeError where it is null."""
     return str(value, "utf-8")  # type: ignore[arg-type]
+
+
+#: Few differ, and each is held by every open record.
+_shared_text = lru_cache(maxsize=4_096)(_text)
 
 
 def _control(carried: Carried) -> Control:

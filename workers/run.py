@@ -59,11 +59,19 @@ class Run:
         first_ms = None if first_s is None else min(now_ms, self.began_ms + round(first_s * 1000))
         tokens = self.tokens.plus(answer.tokens)
         started_ms = now_ms if self.started_ms is None else self.started_ms
-        return Finished(self.call, answer, self.attempts, tokens, started_ms, first_ms, now_ms)
+        return self._finished(answer, tokens, started_ms, first_ms, now_ms)
 
     def failed(self, failure: Failure, now_ms: int) -> Finished:
         started_ms = now_ms if self.started_ms is None else self.started_ms
-        return Finished(self.call, failure, self.attempts, self.tokens, started_ms, None, now_ms)
+        return self._finished(failure, self.tokens, started_ms, None, now_ms)
+
+    def _finished(
+        self, outcome: Answer | Failure, tokens: Tokens, started_ms: int, first_ms: int | None, now_ms: int
+    ) -> Finished:
+        call = self.call
+        return Finished(
+            call.id, call.request.custom_id, outcome, self.attempts, tokens, started_ms, first_ms, now_ms
+        )
 
     def abandon(self) -> None:
         """Nothing that still comes from the present attempt counts; the engine is told to drop it."""

@@ -83,7 +83,7 @@ class ForeignTargets:
         """The record gets a dead letter in place of its answer, and keeps its turn."""
         target, size_bytes = record.target, record.size_bytes
         if not self._outputs.give_up(record, Failure(error_class, Stage.PUBLISH, message)):
-            raise LogError(f"the dead letter of {record.record.topic()}/{record.offset} cannot be written")
+            raise LogError(f"the dead letter of {record.place.topic}/{record.offset} cannot be written")
         self._ready.rewritten(record, target, size_bytes)
 
 

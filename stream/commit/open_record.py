@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from schemas.lane import Lane
 from stream.ledger.ledger import PartitionLedger
 from stream.ledger.order import SessionKey, SessionOrder
-from stream.log.base import Output, Record
+from stream.log.base import Output, Partition, Record
 
 if TYPE_CHECKING:
     from schemas.failure import Failure
@@ -38,13 +38,16 @@ class OpenRecord:
         "form",
         "id",
         "lane",
+        "leader_epoch",
         "ledger",
+        "message",
         "offset",
         "order",
         "outputs",
+        "place",
         "prior_attempts",
+        "queued_ms",
         "ready_s",
-        "record",
         "running",
         "session",
         "size_bytes",
@@ -52,15 +55,20 @@ class OpenRecord:
         "work",
     )
 
-    def __init__(self, record: Record, offset: int, lane: Lane, ledger: PartitionLedger[OpenRecord]) -> None:
-        self.record = record
+    def __init__(self, message: Record, offset: int, lane: Lane, ledger: PartitionLedger[OpenRecord]) -> None:
+        self.place: Partition = ledger.partition
         self.offset = offset
+        self.leader_epoch = message.leader_epoch()
+        #: ms since the epoch: when it was written to the work topic.
+        self.queued_ms = message.timestamp()[1]
+        #: The record as it came; None once it is read, for its headers alone weigh more than all else here.
+        self.message: Record | None = message
         self.lane = lane
         #: Whose ledger holds it; None once that partition is gone (DROPPED, or waiting to be adopted).
         self.ledger: PartitionLedger[OpenRecord] | None = ledger
         #: The call's id; empty until it was handed over.
         self.id = ""
-        #: None where the record's own headers could not be read.
+        #: What `message` says; None where its headers could not be read.
         self.work: WorkRecord | None = None
         #: With an explicit session where order counts: whose turn it is says `order`.
         self.session: SessionKey | None = None
@@ -78,3 +86,9 @@ class OpenRecord:
         self.target = OWN
         #: When it became DONE, by the monotonic clock.
         self.ready_s = 0.0
+
+    @property
+    def value_bytes(self) -> int:
+        """What it weighs while it is open, about."""
+        held = self.message.value() if self.message is not None else self.work and self.work.value
+        return len(held or b"")

@@ -15,14 +15,18 @@ class SessionOrder(Generic[T]):
     """Holds a session's later records until the run before is DONE. A record without a session never waits."""
 
     def __init__(self) -> None:
-        self._behind: dict[SessionKey, deque[T]] = {}
+        #: By the sessions that run; None where nobody waits, as is usual.
+        self._behind: dict[SessionKey, deque[T] | None] = {}
 
     def admit(self, key: SessionKey, record: T) -> bool:
         """True: it may start. False: it is held, and `done` will give it back."""
-        held = self._behind.get(key)
-        if held is None:
-            self._behind[key] = deque()
+        behind = self._behind
+        if key not in behind:
+            behind[key] = None
             return True
+        held = behind[key]
+        if held is None:
+            held = behind[key] = deque()
         held.append(record)
         return False
 
@@ -37,4 +41,4 @@ class SessionOrder(Generic[T]):
     @property
     def held(self) -> int:
         """Records that wait behind their session."""
-        return sum(map(len, self._behind.values()))
+        return sum(len(held) for held in self._behind.values() if held)

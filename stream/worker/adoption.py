@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 
 from stream.commit.open_record import OpenRecord
 from stream.commit.plan import Ledger
-from stream.log.base import Partition, Record
+from stream.log.base import Partition
 
 
 class Orphans:
@@ -36,7 +36,7 @@ class Orphans:
             self._left_at[book.partition] = book.committed
             for record in book.open.values():
                 if record.running or record.finished is not None:
-                    self._records[key_of(record.record)] = record
+                    self._records[key_of(record)] = record
         self._expires_s = now_s + self._adopt_s
 
     def forget(self, ledgers: Iterable[Ledger]) -> None:
@@ -49,8 +49,7 @@ class Orphans:
         gone = [
             record
             for record in self._records.values()
-            if (place := _place(record)) not in unchanged
-            and not (place in partitions and record.session is None)
+            if record.place not in unchanged and not (record.place in partitions and record.session is None)
         ]
         self.cancel(gone)
         self._left_at.clear()
@@ -63,7 +62,7 @@ class Orphans:
         """End their calls; their answers are dropped."""
         ids = []
         for record in records:
-            self._records.pop(key_of(record.record), None)
+            self._records.pop(key_of(record), None)
             if record.running:
                 record.running = False
                 self._running.pop(record.id, None)
@@ -77,10 +76,7 @@ class Orphans:
             self.cancel(list(self._records.values()))
 
 
-def key_of(message: Record) -> str:
+def key_of(record: OpenRecord) -> str:
     """`topic/partition/offset/leader epoch`: the same record, and not one that a new leader put in its place."""
-    return f"{message.topic()}/{message.partition()}/{message.offset()}/{message.leader_epoch()}"
-
-
-def _place(record: OpenRecord) -> Partition:
-    return Partition(record.record.topic(), record.record.partition())
+    topic, partition = record.place
+    return f"{topic}/{partition}/{record.offset}/{record.leader_epoch}"

@@ -16,7 +16,7 @@ from workers.call import Finished
 def facts_of(record: OpenRecord, now_ms: int) -> Facts:
     """`now_ms` counts as the end of a record that never ran."""
     work, finished = record.work, record.finished
-    queued_ms = record.record.timestamp()[1]
+    queued_ms = record.queued_ms
     if work is None:
         return Facts(_position(record), None, None, record.lane, 0)
     if finished is None:
@@ -51,19 +51,20 @@ def _since(began_ms: int, at_ms: int) -> int:
 
 
 def source_timestamp_ms(record: OpenRecord) -> int:
-    return record.record.timestamp()[1] if record.work is None else record.work.source_timestamp_ms
+    return record.queued_ms if record.work is None else record.work.source_timestamp_ms
 
 
 def letter_of(record: OpenRecord, group: str, failure: Failure) -> DeadLetter:
     """The original, and why it has no answer. A record that is none of ours stands for itself."""
-    work, message = record.work, record.record
+    work, message = record.work, record.message
     if work is None:
+        assert message is not None, "what could not be read is kept as it came"
         return DeadLetter(
             message.key(),
             message.value(),
             carried_of(message.headers() or ()),
             _position(record),
-            message.timestamp()[1],
+            record.queued_ms,
             group,
             failure,
             lane=record.lane,
@@ -86,5 +87,4 @@ def letter_of(record: OpenRecord, group: str, failure: Failure) -> DeadLetter:
 
 
 def _position(record: OpenRecord) -> Source:
-    message = record.record
-    return Source(message.topic(), message.partition(), message.offset())
+    return Source(*record.place, record.offset)

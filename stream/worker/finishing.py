@@ -32,7 +32,7 @@ class Finishing:
         running = self._share.running
         ended: list[OpenRecord] = []
         for finished in ends:
-            record = running.pop(finished.call.id, None)
+            record = running.pop(finished.id, None)
             if record is None:
                 continue
             record.running = False

@@ -169,7 +169,7 @@ class HandOver:
             self._stall(record, ledger.partition, error)
             return
         self._calls += 1
-        record.id = call_id = f"{key_of(record.record)}#{self._calls}"
+        record.id = call_id = f"{key_of(record)}#{self._calls}"
         record.running = True
         self._share.running[call_id] = record
         calls.append(Call(call_id, request, work.source, work.tenant, record.lane, work.deadline_ms))

@@ -67,8 +67,7 @@ class Intake:
 
     def _deliver(self, message: Record, ledger: Ledger) -> None:
         offset = message.offset()
-        topic = message.topic()
-        record = OpenRecord(message, offset, self._lane_of[topic], ledger)
+        record = OpenRecord(message, offset, self._lane_of[ledger.partition.topic], ledger)
         if not ledger.deliver(offset, record):
             return
         value = message.value()
@@ -78,6 +77,7 @@ class Intake:
         except ForeignRecord as error:
             self._finishing.fail(record, Failure(ErrorClass.UNREADABLE, Stage.DECODE, str(error)))
             return
+        record.message = None
         if offset == ledger.condemned:
             record.prior_attempts = max(1, ledger.deaths_past)
             self._finishing.fail(record, _POISON)
@@ -92,7 +92,7 @@ class Intake:
 
     def _adopt(self, record: OpenRecord) -> bool:
         """It runs here already, or is done: an earlier assignment of this partition started it."""
-        orphan = self._orphans.take(key_of(record.record))
+        orphan = self._orphans.take(key_of(record))
         if orphan is None:
             return False
         if record.order is not None and not record.order.admit(record.session, record):  # type: ignore[arg-type]

@@ -58,16 +58,21 @@ class Loop:
         """One round. Waits only if the last one found nothing to do."""
         steps = self._steps
         self._runner.check()
-        polled = steps.consumer.poll(1 if self._brisk else steps.flow.records_max, self._wait())
-        steps.intake.accept(polled)
+        read = self._read(1 if self._brisk else steps.flow.records_max, self._wait())
         moved = self._work()
         committed = self._commit()
-        if polled.records or committed:
+        if read or committed:
             steps.flow.control()
         now_s = self._clock_s()
         steps.orphans.expire(now_s)
         steps.chores.tick(now_s)
-        self._idle = not (polled.records or moved or committed)
+        self._idle = not (read or moved or committed)
+
+    def _read(self, records_max: int, wait_s: float) -> int:
+        """How many records came. Their headers weigh more than what is kept of them: they are let go here."""
+        polled = self._steps.consumer.poll(records_max, wait_s)
+        self._steps.intake.accept(polled)
+        return len(polled.records)
 
     def drain(self) -> None:
         """Nothing new starts: let running calls end for a while, and commit what is ready."""

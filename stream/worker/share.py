@@ -67,6 +67,7 @@ class Share:
 
     def count_open_bytes(self) -> int:
         """What the values of all open records hold, counted anew."""
-        values = (r.record.value() for book in self.ledgers.values() for r in book.open.values())
-        self.open_bytes = sum(len(value) for value in values if value is not None)
+        self.open_bytes = sum(
+            record.value_bytes for book in self.ledgers.values() for record in book.open.values()
+        )
         return self.open_bytes

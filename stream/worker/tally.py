@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Final
 
 from schemas.lane import LANES
@@ -12,10 +13,12 @@ from stream.commit.plan import Plan
 from stream.log.base import Aborted, Fenced, Outcome, Success, Unknown
 from stream.metrics.base import Metrics
 from stream.worker.share import Share
+from workers.engines.base import Tokens
 
 ROLE: Final = "worker"
 #: Records of one batch whose stage times are observed: each costs more than all the rest of the tally.
 SAMPLE_MAX: Final = 4
+_LANE_AND_FORM: Final = attrgetter("lane", "form")
 
 
 class WorkerTally:
@@ -43,12 +46,14 @@ class WorkerTally:
             self._metrics.observe("headrace_stage_seconds", seconds, stage="commit", lane=str(record.lane))
 
     def _count(self, records: Sequence[OpenRecord]) -> None:
-        outcomes = Counter((record.lane, record.form) for record in records)
+        outcomes = Counter(map(_LANE_AND_FORM, records))
         for (lane, form), count in outcomes.items():
             outcome = "result" if form < Form.DEAD_LETTER else "dead_letter"
             self._metrics.count(
                 "headrace_records_total", count, endpoint=self._endpoint, lane=str(lane), outcome=outcome
             )
+        if all(form < Form.DEAD_LETTER for _, form in outcomes):
+            return
         failures = [r.failure for r in records if r.form >= Form.DEAD_LETTER and r.failure is not None]
         for (error_class, stage), count in Counter((f.error_class, f.stage) for f in failures).items():
             labels = {"class": str(error_class), "stage": str(stage)}
@@ -59,9 +64,8 @@ class WorkerTally:
         if not records:
             return
         tokens = [record.finished.tokens for record in records if record.finished is not None]
-        for kind in ("input", "output", "cached"):
-            amount = sum(getattr(used, kind) for used in tokens)
-            self._metrics.count("headrace_tokens_total", amount, endpoint=self._endpoint, kind=kind)
+        for kind, amounts in zip(Tokens._fields, zip(*tokens, strict=True), strict=False):
+            self._metrics.count("headrace_tokens_total", sum(amounts), endpoint=self._endpoint, kind=kind)
         for record in records[:SAMPLE_MAX]:
             self._observe(record)
 
@@ -70,7 +74,7 @@ class WorkerTally:
         if finished is None or work is None or not finished.attempts:
             return
         lane = str(record.lane)
-        stood_ms = record.record.timestamp()[1]
+        stood_ms = record.queued_ms
         for stage, begin_ms, end_ms in (
             ("queued", work.source_timestamp_ms, stood_ms),
             ("waiting", stood_ms, finished.started_ms),

@@ -109,7 +109,7 @@ def collect(runner: Runner, count: int) -> dict[str, Finished]:
         runner.wait(0.1)
         runner.check()
         for one in runner.take():
-            assert one.call.id not in ended, f"{one.call.id} ended twice"
-            ended[one.call.id] = one
+            assert one.id not in ended, f"{one.id} ended twice"
+            ended[one.id] = one
         assert time.monotonic() < limit_s, f"{len(ended)} of {count} ended"
     return ended

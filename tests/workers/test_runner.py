@@ -186,7 +186,7 @@ def test_stop_lets_running_calls_end_within_the_grace_time_and_they_can_still_be
         begin = time.monotonic()
         runner.stop(1.0)
         assert time.monotonic() - begin < PATIENCE_S
-        assert [one.call.id for one in runner.take()] == [call(0).id]
+        assert [one.id for one in runner.take()] == [call(0).id]
     assert not _alive("engine-loop")
 
 

@@ -7,7 +7,7 @@ order, one at a time. Ledger, map, session order and selection are the real ones
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,6 +20,7 @@ from stream.ledger.ledger import LedgerLimits, PartitionLedger, Stage
 from stream.ledger.offset_map import decode
 from stream.ledger.order import SessionOrder
 from stream.log.base import Output, Partition
+from stream.log.memory_partition import MemoryRecord
 
 LANE_OF = (Lane.INTERACTIVE, Lane.BATCH)
 
@@ -75,7 +76,8 @@ class World:
             return
         if not book.room:
             return
-        record = OpenRecord(cast(Any, None), offset, LANE_OF[partition.topic.endswith("batch")], book)
+        message = MemoryRecord((*partition, offset), None, b"", [], 0)
+        record = OpenRecord(message, offset, LANE_OF[partition.topic.endswith("batch")], book)
         record.session, record.target = log[offset].session, log[offset].target
         record.outputs = (Output("out", None, b"", []),)
         if book.deliver(offset, record) and (

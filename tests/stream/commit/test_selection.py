@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -11,9 +9,14 @@ from schemas.lane import Lane
 from stream.commit.open_record import OWN, OpenRecord
 from stream.commit.ready import ReadyAnswers
 from stream.commit.selection import PROVEN, Caps, choose_kind, select
-from stream.log.base import Output
+from stream.ledger.ledger import LedgerLimits, PartitionLedger
+from stream.ledger.offset_map import OffsetMap
+from stream.log.base import Output, Partition
+from stream.log.memory_partition import MemoryRecord
 
 WIDE = Caps(1_000, 10**9, 1_000)
+LEDGER = PartitionLedger[OpenRecord](Partition("work", 0), OffsetMap.empty(0), 1, LedgerLimits())
+MESSAGE = MemoryRecord(("work", 0, 0), None, b"", [], 0)
 
 
 def answer(
@@ -25,7 +28,7 @@ def answer(
     ready_s: float = 0.0,
     topics: tuple[str, ...] = ("results",),
 ) -> OpenRecord:
-    record = OpenRecord(cast(Any, None), 0, lane, cast(Any, None))
+    record = OpenRecord(MESSAGE, 0, lane, LEDGER)
     record.session = None if session is None else ("t", session)
     record.target, record.size_bytes, record.ready_s = target, size, ready_s
     record.outputs = tuple(Output(topic, None, b"", []) for topic in topics)

@@ -76,7 +76,7 @@ class FakeRunner:
         self._runs.end(run)
         outcome = answer_to(call, run) if outcome is None else outcome
         tokens = outcome.tokens if isinstance(outcome, Answer) else Tokens(3, 0, 0)
-        self._ended.append(Finished(call, outcome, 1, tokens, 1_000, 1_000, 1_001))
+        self._ended.append(Finished(call.id, call.request.custom_id, outcome, 1, tokens, 1_000, 1_000, 1_001))
 
     def end_all(self) -> None:
         for call in list(self.inside.values()):
