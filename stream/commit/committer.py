@@ -15,6 +15,7 @@ from stream.commit.aside import Aside, Meanwhile, nothing
 from stream.commit.foreign import ForeignTargets
 from stream.commit.narrowing import Narrowing
 from stream.commit.open_record import OWN, OpenRecord
+from stream.commit.pace import Pace
 from stream.commit.plan import Ledger, Plan, StageOf, make_plan
 from stream.commit.ready import ReadyAnswers
 from stream.commit.reconcile import reconcile
@@ -59,6 +60,7 @@ class Tally(Protocol):
 class Rules:
     """When a transaction is due, and what it may hold."""
 
+    #: At least so long answers of the lowest lane are gathered.
     interval_s: float
     caps: Caps
 
@@ -104,6 +106,7 @@ class Committer:
         self._seams = seams
         self._tally = tally
         self._narrowing = Narrowing(rules.caps.records_max)
+        self._pace = Pace(rules.interval_s)
         self._not_before_s = 0.0
         self._aborts = 0
         self._swept_s = 0.0
@@ -118,7 +121,7 @@ class Committer:
         elif pressed or self._full() or any(self._ready.lanes[lane] for lane in LANES[:-1]):
             due_s = now_s
         else:
-            due_s = next(iter(self._ready.lanes[LANES[-1]])).ready_s + self._rules.interval_s
+            due_s = next(iter(self._ready.lanes[LANES[-1]])).ready_s + self._pace.interval_s
         return max(0.0, max(due_s, self._not_before_s) - now_s)
 
     def blocked(self, now_s: float) -> bool:
@@ -127,7 +130,7 @@ class Committer:
 
     @property
     def _sweep_s(self) -> float:
-        return SWEEP_INTERVALS * self._rules.interval_s
+        return SWEEP_INTERVALS * self._pace.interval_s
 
     def _full(self) -> bool:
         caps = self._rules.caps
@@ -143,12 +146,12 @@ class Committer:
 
         `meanwhile` is called while Kafka is waited for; it must not begin another.
         """
-        all_lanes = all_lanes or self._full()
+        all_lanes, interval_s = all_lanes or self._full(), self._pace.interval_s
         own_only = bool(self._ready.foreign) and not self._foreign.look_up(now_s)
-        lanes = self._ready.of(self._ready.due_lanes(now_s, self._rules.interval_s, all_lanes=all_lanes))
-        kind = OWN if own_only else choose_kind(lanes, self._targets.kind, now_s - 2 * self._rules.interval_s)
+        lanes = self._ready.of(self._ready.due_lanes(now_s, interval_s, all_lanes=all_lanes))
+        kind = OWN if own_only else choose_kind(lanes, self._targets.kind, now_s - 2 * interval_s)
         records = [] if kind is None else select(lanes, kind, self._targets.kind, *self._room(kind))
-        sweep = all_lanes or now_s - self._swept_s >= (self._rules.interval_s if records else self._sweep_s)
+        sweep = all_lanes or now_s - self._swept_s >= (interval_s if records else self._sweep_s)
         dirty = [book for book in self._ledgers.values() if book.dirty] if sweep else []
         if sweep:
             self._swept_s = now_s
@@ -191,7 +194,10 @@ class Committer:
             return False
         began_s = self._seams.clock()
         outcome = self._publish(plan, meanwhile)
-        self._tally.ended(outcome, plan, self._seams.clock() - began_s)
+        took_s = self._seams.clock() - began_s
+        self._tally.ended(outcome, plan, took_s)
+        if isinstance(outcome, Success):
+            self._pace.took(took_s)
         return self._settle(plan, outcome)
 
     def _publish(self, plan: Plan, meanwhile: Meanwhile) -> Outcome:

@@ -62,16 +62,21 @@ class HandOver:
         """Hand over what may start now; how many calls that were."""
         if self._stalled and self._clock_s() >= self._again_s:
             self._try_stalled_again()
-        if self._free() <= 0 or not self._share.waiting_count or not self._counted():
+        if self.full or not self._share.waiting_count or not self._counted():
             return 0
         return self._start_one() if self.single_file else self._fill()
 
     def refill(self) -> int:
         """As `start`, while a transaction is under way: only what needs no other."""
         books = self._share.ledgers.values()
-        if self._free() <= 0 or self.single_file or not all(book.counted for book in books):
+        if self.full or self.single_file or not all(book.counted for book in books):
             return 0
         return self._fill()
+
+    @property
+    def full(self) -> bool:
+        """No call may be handed over now."""
+        return self._free() <= 0
 
     def _free(self) -> int:
         """Calls that may be handed over now."""

@@ -96,7 +96,8 @@ class Loop:
             return 0.0
         due_s = self._steps.committer.wait_s(self._clock_s())
         if self._runner.running:
-            self._runner.wait(min(self._rules.look_s, due_s))
+            full = self._steps.hand_over.full
+            self._runner.wait(min(self._rules.full_look_s if full else self._rules.look_s, due_s))
             return 0.0
         return min(self._rules.poll_s, due_s)
 

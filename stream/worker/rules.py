@@ -17,6 +17,8 @@ class Rules:
     poll_s: float = 0.1
     #: While calls run, new records are looked for so often; an answer wakes at once.
     look_s: float = 0.004
+    #: … and so often while every slot is taken: each look costs the engine, and nothing could start.
+    full_look_s: float = 0.02
     #: Within a turn the next answer is waited for so long.
     brief_s: float = 0.0005
     #: A turn hands over and takes back for so long before it polls again.
