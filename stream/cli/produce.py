@@ -15,7 +15,7 @@ from stream.cli.options import installation_options, json_option
 from stream.cli.parser import Commands
 from stream.cli.producing import Produced, Producing
 from stream.cli.session import SESSION_HEADER_BYTES_MAX
-from stream.cli.topic_names import require_topic, value_bytes_max
+from stream.cli.topic_names import refuse_own, require_topic, value_bytes_max
 from stream.errors import UsageError
 
 
@@ -40,6 +40,7 @@ def run(arguments: argparse.Namespace) -> int:
     found = find_installation(arguments)
     session = _checked(arguments.session, "--session")
     fixed = _fixed_headers(arguments.lane, _checked(arguments.tenant, "--tenant"))
+    refuse_own(found.settings, arguments.topic)
     log = found.log("produce")
     require_topic(log, arguments.topic)
     bytes_max = min(found.settings.limits.value_bytes_max, value_bytes_max(log, arguments.topic))

@@ -6,8 +6,10 @@ import sys
 from typing import Final
 
 from stream.config.findings import nearest
+from stream.config.settings import Settings
 from stream.errors import LogError, UsageError
 from stream.log.base import Log, Partition
+from stream.topics.plan import planned_topics
 
 #: A broker that does not answer a command within this time is told to be away.
 METADATA_S: Final = 10.0
@@ -22,6 +24,16 @@ def require_topic(log: Log, topic: str) -> list[Partition]:
         visible = [name for name in topics if not name.startswith("__")]
         raise UsageError(f"no topic '{topic}'{nearest(topic, visible)}")
     return [Partition(topic, number) for number in range(topics[topic])]
+
+
+def refuse_own(settings: Settings, topic: str) -> None:
+    """UsageError for a topic that Headrace alone writes: what others put there would stand among its own records."""
+    own = {plan.name: plan.purpose for plan in planned_topics(settings) if plan.purpose != "input"}
+    if topic in own:
+        inputs = ", ".join(binding.pattern for binding in settings.inputs)
+        raise UsageError(
+            f"'{topic}' is Headrace's own ({own[topic]}); records go to an input topic: {inputs}"
+        )
 
 
 def value_bytes_max(log: Log, topic: str) -> int:

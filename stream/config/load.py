@@ -51,7 +51,7 @@ def load_settings(path: Path | None) -> Settings:
 
 def _content(path: Path) -> str:
     try:
-        return path.read_bytes().decode("utf-8")
+        return path.read_bytes().decode("utf-8-sig")  # some editors begin with a byte order mark
     except UnicodeDecodeError as wrong:
         raise ConfigError(f"{path}:1: is not UTF-8: {wrong.reason} at byte {wrong.start}") from wrong
     except OSError as wrong:

@@ -112,6 +112,17 @@ def test_a_topic_that_does_not_exist_is_answered_with_the_nearest(run: Run, inst
         assert f'did you mean "{installed.requests}"?' in ended.err
 
 
+@pytest.mark.parametrize("own", ["results", "dead-letters", "usage", "workers", "work.sim.batch"])
+def test_nothing_is_produced_into_a_topic_that_headrace_alone_writes(
+    run: Run, installed: Installed, own: str
+) -> None:
+    topic = installed.requests.replace("requests", own)
+    ended = run("produce", topic, "/dev/null", "-c", str(installed.config))
+    assert ended.code == 2
+    assert f"'{topic}' is Headrace's own" in ended.err
+    assert f"records go to an input topic: {installed.requests}" in ended.err
+
+
 def test_a_file_that_does_not_exist_is_a_usage_error(run: Run, installed: Installed, topic: str) -> None:
     ended = run("produce", topic, "no-such-file", "-c", str(installed.config))
     assert (ended.code, ended.err) == (

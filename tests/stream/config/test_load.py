@@ -245,3 +245,9 @@ def test_a_file_that_cannot_be_read_is_a_finding(tmp_path: Path, content: bytes 
     if content is not None:
         path.write_bytes(content)
     assert findings(path)[0].startswith("F:1: ")
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    path = tmp_path / "headrace.toml"
+    path.write_text('[endpoints.sim]\nengine = "simulated"\n', encoding="utf-8-sig")
+    assert list(load_settings(path).endpoints) == ["sim"]
