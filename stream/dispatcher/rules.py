@@ -25,8 +25,8 @@ class Rules:
     aborts_max_s: float = 120.0
     #: A partition that waits for the schema registry, or for a look at a topic, tries again after this, doubled up to …
     wait_s: float = 0.25
-    #: … this.
-    wait_max_s: float = 10.0
+    #: … this. Short: a registry that is silent is asked once a second at most, whoever waits for it.
+    wait_max_s: float = 2.0
     #: Lag is looked at so often.
     lag_every_s: float = 5.0
     lag_timeout_s: float = 1.0
