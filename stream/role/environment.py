@@ -9,9 +9,9 @@ from collections.abc import Callable
 from schemas.registry import Registry
 from schemas.registry_client import RegistryClient
 from stream.config.settings import Settings
-from stream.dispatcher.asking import AskingRegistry
 from stream.fault_points import VARIABLE, FaultPoints
 from stream.log.base import nowhere
+from stream.role.asking import AskingRegistry
 
 
 def registry_of(settings: Settings) -> AskingRegistry | None:

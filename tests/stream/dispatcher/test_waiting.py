@@ -10,9 +10,9 @@ import pytest
 from schemas.avro import AvroSchema
 from schemas.errors import BadRecord, RegistryUnavailable
 from stream.config.settings import InputBinding
-from stream.dispatcher.asking import AskingRegistry
 from stream.dispatcher.loop import Dispatcher
 from stream.log.base import Partition
+from stream.role.asking import AskingRegistry
 from tests.stream.dispatcher.stage import INPUT, Stage, bound, line
 
 GOOD = line()
