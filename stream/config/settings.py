@@ -53,7 +53,7 @@ class Limits:
     dead_letter_bytes_max: int = 17 * MIB
     headers_bytes_max: int = 64 * 1024
     #: Unfinished and uncommitted records of one partition (held, running and ready): K of the ledger.
-    open_records_max: int = 1_000
+    open_records_max: int = 1_600
     #: Offsets between base and the last delivered: SPAN of the ledger.
     span_offsets_max: int = 100_000
     #: A transaction costs by partitions and requests, not by records: when busy, larger ones carry more.

@@ -23,7 +23,7 @@ class LedgerLimits:
     """What keeps the map under its 4095 characters: no heuristics, no stripping."""
 
     #: K: records delivered and not committed (held, running, ready).
-    open_records_max: int = 1_000
+    open_records_max: int = 1_600
     #: SPAN: offsets from base to the last delivered.
     span_offsets_max: int = 100_000
     #: The first so many records from base on can have been running when a predecessor died.

@@ -23,6 +23,10 @@ from stream.ledger.map_body import bitmap_bytes, decode_bitmap, decode_deltas, e
 MAP_CHARS_MAX: Final = 4095
 #: Deaths are counted so far and no further: the header stays bounded.
 DEATHS_MAX: Final = 99_999
+#: What is left for the body beside the longest header, in bytes before base85.
+BODY_BYTES_MAX: Final = (MAP_CHARS_MAX - 80) * 4 // 5
+#: Of it, for the gaps that one poll may add after the span was found to have room: over 100,000 offsets.
+POLL_BYTES: Final = 800
 #: A span that even one bit an offset cannot justify: guards the decoder against absurd numbers.
 BITMAP_SPAN_MAX: Final = 8 * MAP_CHARS_MAX
 
@@ -52,6 +56,15 @@ class OffsetMap:
     def says_done(self, offset: int) -> bool:
         """The oracle: was `offset` done when this map was committed?"""
         return offset < self.base or (offset <= self.hi and offset not in self.incomplete)
+
+
+def open_records_bound(span_offsets_max: int) -> int:
+    """K: so many incomplete offsets always fit, however they lie.
+
+    An entry takes a byte, and at most one more for each 128 offsets that it passes over: K + SPAN / 128 in all. With
+    three bytes an entry, enough for 2 million offsets passed over by each, it fits whatever the span.
+    """
+    return max(BODY_BYTES_MAX // 3, BODY_BYTES_MAX - POLL_BYTES - span_offsets_max // 128)
 
 
 def encode(offsets: OffsetMap) -> str:

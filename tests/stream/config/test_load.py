@@ -202,7 +202,8 @@ def test_features_to_come_are_refused_as_such(write: Write, content: str, findin
         (SIM + '[outputs]\nresults = "x"\ndead_letters = "x"\n', "are the same topic"),
         (SIM + "[outputs]\nreply_topics = []\n", "must name at least one"),
         (SIM + "[outputs]\nreply_topics = [1]\n", "must be text, not a whole number"),
-        (SIM + "[limits]\nopen_records_max = 1001\n", "must be from 1 to 1000, not 1001"),
+        (SIM + "[limits]\nopen_records_max = 1632\n", "must be from 1 to 1631, not 1632"),
+        (SIM + "[limits]\nspan_offsets_max = 1000000\n", "must be from 1 to 1070, not 1600"),
         ('endpoints = "sim"\n', "must be a table"),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream.errors import LedgerBroken, MapUnreadable
-from stream.ledger.offset_map import MAP_CHARS_MAX, OffsetMap, decode, encode
+from stream.ledger.offset_map import MAP_CHARS_MAX, POLL_BYTES, OffsetMap, decode, encode, open_records_bound
 
 LOG_END = 10**18
 
@@ -109,7 +109,21 @@ def test_more_than_32767_offsets_fit() -> None:
     assert decode(encode(offsets), 0, LOG_END) == offsets
 
 
+@pytest.mark.parametrize("span", [1_000, 50_000, 100_000, 150_000, 1_000_000])
+def test_the_largest_map_of_the_bound_fits_its_span(span: int) -> None:
+    """The worst layout: as many gaps of 128 as the span has, and one poll's gaps beyond it."""
+    bound = open_records_bound(span)
+    polled = POLL_BYTES * 128
+    wide = min(bound, (span + polled) // 129)
+    incomplete = tuple(place * 129 for place in range(wide))
+    incomplete += tuple(incomplete[-1] + 1 + place for place in range(bound - wide))
+    base = 10**18
+    shifted = tuple(base + offset for offset in incomplete)
+    assert len(encode(OffsetMap(base, shifted[-1] + 1, shifted, 99_999, shifted[-1]))) <= MAP_CHARS_MAX
+
+
 def test_the_largest_map_of_k_1000_fits_whatever_the_span() -> None:
+    assert open_records_bound(10_000_000) > 1_000
     incomplete = tuple(range(0, 1000 * 500_000, 500_000))
     base = 10**18 // 2
     shifted = tuple(base + offset for offset in incomplete)
