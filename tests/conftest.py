@@ -13,8 +13,13 @@ import pytest
 from stream.broker import EmbeddedBroker
 from stream.errors import BrokerError
 
-#: Tests use shorter session timeouts than the broker's default minimum of 6 s.
-TEST_PROPERTIES = {"group.min.session.timeout.ms": "1000"}
+TEST_PROPERTIES = {
+    # Tests use shorter session timeouts than the broker's default minimum of 6 s.
+    "group.min.session.timeout.ms": "1000",
+    # Everybody may do everything until a test forbids it.
+    "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+    "allow.everyone.if.no.acl.found": "true",
+}
 
 # Started in the background or under nohup, we would hand down "ignore" to the processes that tests send signals to.
 signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -11,6 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka.admin import (
+    AclBinding,
+    AclOperation,
+    AclPermissionType,
+    AdminClient,
+    ResourcePatternType,
+    ResourceType,
+)
 
 from schemas.control import NO_CONTROL, read_control
 from schemas.headers import Headers
@@ -219,17 +227,29 @@ def test_workers_that_join_and_leave_with_work_in_flight(installation: Installat
     assert not installation.errors
 
 
+def forbid_writing(bootstrap_servers: str, topic: str) -> None:
+    """By an ACL, for clients without credentials, as ours are."""
+    client = AdminClient({"bootstrap.servers": bootstrap_servers})
+    resource = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*")
+    rule = AclBinding(*resource, AclOperation.WRITE, AclPermissionType.DENY)
+    client.create_acls([rule])[rule].result(20)
+
+
 def test_bad_reply_topics_cost_their_own_answers_only(installation: Installation) -> None:
     prefix = installation.settings.prefix
-    names = {name: f"{prefix}replies.{name}" for name in ("good", "missing", "compacted", "small")}
+    names = {
+        name: f"{prefix}replies.{name}" for name in ("good", "missing", "compacted", "small", "forbidden")
+    }
     installation.log.admin().create(
         [
             TopicDescription(names["good"], 2, {}),
             TopicDescription(names["compacted"], 1, {"cleanup.policy": "compact"}),
             TopicDescription(names["small"], 1, {"max.message.bytes": "3000"}),
+            TopicDescription(names["forbidden"], 2, {}),
         ],
         30,
     )
+    forbid_writing(installation.place.bootstrap_servers, names["forbidden"])
     by_name = {
         name: installation.put(4, headers=[("headrace-reply-to", topic.encode())])
         for name, topic in names.items()
@@ -244,7 +264,7 @@ def test_bad_reply_topics_cost_their_own_answers_only(installation: Installation
     reader = installation.log.reader([installation.settings.outputs.dead_letters])
     classes = Counter(header(letter, "headrace-error-class") for letter in reader.to_end(20))
     reader.close()
-    assert classes == {"unwritable": 8, "too_large": 1}
+    assert classes == {"unwritable": 12, "too_large": 1}
     assert not installation.errors
 
 
