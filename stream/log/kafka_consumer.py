@@ -144,9 +144,10 @@ class KafkaConsumer:
             self._owned.clear()
             self._client.assign(positions)
         self._owned.update(named)
-        # librdkafka forgets the pause with the assignment (trap 11).
-        if again := self._paused.intersection(named):
-            self._client.pause(_positions(again))
+        # librdkafka 2.16 keeps a partition's pause while somebody else owns it, and takes no resume for it meanwhile
+        # (seen: a dispatcher that read nothing any more); other versions forget it. Our wish is what counts.
+        self._client.pause(_positions(self._paused.intersection(named)))
+        self._client.resume(_positions(set(named) - self._paused))
 
     def _drop(self, named: list[Partition], tell: Callable[[Sequence[Partition]], None]) -> None:
         """The binding takes them away after this callback, increment or whole as the assignor demands."""

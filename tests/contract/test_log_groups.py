@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 
 from stream.errors import LogError, MemberFenced
-from stream.log.base import Aborted, Output, Partition, Success
+from stream.log.base import Aborted, Assignor, Output, Partition, Success
 from tests.contract.log_stage import PATIENCE_S, Follower, Member, Stage, commit, drive, out, settle
 
 
@@ -95,6 +95,22 @@ def test_a_pause_outlives_a_rebalance(stage: Stage) -> None:
     one.consumer.resume([Partition(topic, 0)])
     drive([one, two], lambda: len(one.records) == 3)
     assert one.values() == [b"0", b"1", b"2"]
+
+
+@pytest.mark.parametrize("assignor", ["range", "cooperative-sticky"])
+def test_a_pause_taken_back_while_the_partition_was_away_is_over(stage: Stage, assignor: Assignor) -> None:
+    topic, group = stage.topic(2), stage.unique("group")
+    one = stage.member(group, [topic], assignor=assignor)
+    settle([one], 2)
+    places = [Partition(topic, 0), Partition(topic, 1)]
+    one.consumer.pause(places)
+    two = stage.member(group, [topic], assignor=assignor)
+    settle([one, two], 2)
+    one.consumer.resume(places)  # one of them is the other member's now
+    two.consumer.close()
+    drive([one], lambda: len(_numbers(one, topic)) == 2)
+    _fill(stage, topic, 2)
+    drive([one], lambda: len(one.records) == 6)
 
 
 def test_a_paused_partition_reads_on_where_it_stopped(stage: Stage) -> None:
