@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+import argparse
+
 from benchmarks.counting import committed_records, metrics_url
 from benchmarks.dispatcher import copy_loop
 from benchmarks.machine import machine
 from benchmarks.rounds import interleave
 from benchmarks.small_records import record
-from benchmarks.stage import Stage, stage
+from benchmarks.stage import Role, Stage, stage
 
-CONFIG = '[endpoints.sim]\nengine = "simulated"\npartitions = 8\n'
+CONFIG = '[endpoints.sim]\nengine = "simulated"\npartitions = 8\nworkers = %d\n'
 RECORDS = 150_000
 ROUNDS = 3
 BAR = 0.20
 
 
-def main(_: list[str]) -> int:
+def main(arguments: list[str]) -> int:
+    """`two-hops [--workers N]`."""
+    parser = argparse.ArgumentParser(prog="two-hops")
+    parser.add_argument("--workers", type=int, default=1, help="processes of the endpoint")
+    workers = parser.parse_args(arguments).workers
     print(machine())
-    with stage(CONFIG) as ground:
-        contenders = Contenders(ground)
+    with stage(CONFIG % workers) as ground:
+        contenders = Contenders(ground, workers)
         found = interleave(
             ROUNDS, "records/s", {"copy loop": contenders.copy_loop, "two hops": contenders.two_hops}
         )
@@ -29,8 +35,9 @@ def main(_: list[str]) -> int:
 class Contenders:
     """Both start on `RECORDS` records that are already in their input."""
 
-    def __init__(self, ground: Stage) -> None:
+    def __init__(self, ground: Stage, workers: int) -> None:
         self._ground = ground
+        self._workers = workers
         self._runs = 0
         ground.create("copy.target", 8)
 
@@ -43,14 +50,18 @@ class Contenders:
 
     def two_hops(self) -> float:
         ground = self._ground
-        worker = ground.role("worker", "--endpoint", "sim", "--slot", "0")
-        dispatcher = None
+        slots = range(self._workers)
+        roles: list[Role] = [
+            ground.role("worker", "--endpoint", "sim", "--slot", str(slot)) for slot in slots
+        ]
         try:
-            url = metrics_url(ground.folder / "state", "worker-sim-00", worker.process.pid)
+            urls = [
+                metrics_url(ground.folder / "state", f"worker-sim-{slot:02d}", roles[slot].process.pid)
+                for slot in slots
+            ]
             ground.fill(ground.settings.inputs[0].pattern, RECORDS, record)
-            dispatcher = ground.role("dispatcher", "--slot", "0")
-            return ground.rate(lambda: committed_records(url), RECORDS)
+            roles.append(ground.role("dispatcher", "--slot", "0"))
+            return ground.rate(lambda: sum(map(committed_records, urls)), RECORDS)
         finally:
-            for role in (dispatcher, worker):
-                if role is not None:
-                    role.stop()
+            for role in reversed(roles):
+                role.stop()
