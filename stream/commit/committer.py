@@ -130,7 +130,7 @@ class Committer:
 
     @property
     def _sweep_s(self) -> float:
-        return SWEEP_INTERVALS * self._pace.interval_s
+        return max(SWEEP_INTERVALS * self._rules.interval_s, self._pace.interval_s)
 
     def _full(self) -> bool:
         caps = self._rules.caps

@@ -49,7 +49,8 @@ def _fetching() -> Settings:
         "queued.min.messages": 2_000,
         "queued.max.messages.kbytes": 32 * 1024,
         "fetch.queue.backoff.ms": 5,
-        "fetch.wait.max.ms": 100,
+        # A record ends the wait at once; a partition that is resumed or assigned may have to wait it out.
+        "fetch.wait.max.ms": 250,
         "fetch.error.backoff.ms": 100,
     }
 
