@@ -18,7 +18,7 @@ from tests.chaos.play.scene import DRAIN_S
 
 pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(900)]
 
-#: Kafka 4.3.1 itself can leave a hanging transaction behind when it goes down within an instant of an abort: its
+#: Kafka 4.1 to 4.4 itself can leave a hanging transaction behind when it goes down within an instant of an abort: its
 #: transaction log says CompleteAbort, the partition has no marker (seen twice, docs/exactly-once.md). Only its own
 #: tools mend that, and everything behind it is invisible, so such a play proves nothing about us and is played again.
 HANGS_MAX = 2
