@@ -26,14 +26,13 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     deadline_ms: int | None = None
 
 
-class Finished(msgspec.Struct, gc=False):
+class Finished(msgspec.Struct, frozen=True, gc=False):
     """The end of a call: an answer or a failure, with all that its attempts used. The request itself is let go."""
 
     #: Of the call.
     id: str
     custom_id: str | None
-    #: None: written down and let go (an open record outlives its answer by a transaction).
-    outcome: Answer | Failure | None
+    outcome: Answer | Failure
     #: Engine attempts; 0: never ran (expired).
     attempts: int
     #: Sum over all attempts.

@@ -104,7 +104,6 @@ class OutputWriter:
             (tokens.input, tokens.output),
             passing,
         )
-        finished.outcome = None
         topic, partition = work.reply_to or (self._to.results, None)
         to = -1 if partition is None else partition
         record.outputs = (

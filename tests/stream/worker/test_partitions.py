@@ -50,6 +50,27 @@ def test_an_answer_that_was_finished_between_revoke_and_assign_is_adopted() -> N
     assert worker.runner.started == sources
 
 
+def test_an_answer_written_before_a_revoke_that_could_not_commit_is_adopted(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = House()
+    sources = house.put(2)
+    worker = house.worker(auto=False).turn(4)
+    place = Partition(house.work_topic(Lane.BATCH), 0)
+    listener = worker.steps.assignment
+    owned = list(worker.share.ledgers)
+    worker.runner.end(sources[0])
+    worker.steps.finishing.take(worker.runner.take())
+    with monkeypatch.context() as patched:
+        patched.setattr(worker.steps.committer, "drain", lambda _deadline_s: False)
+        listener.revoked(owned)
+    begin = listener.assigned(owned)
+    worker.sockets.consumer.seek(place, begin[place])
+    worker.turn(6)
+    assert house.outputs_of() == {str(sources[0]): 1}
+    assert worker.runner.started == sources
+
+
 def test_a_partition_that_goes_to_another_takes_its_calls_along() -> None:
     house = House()
     sources = house.put(2, partition=1)
