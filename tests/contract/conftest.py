@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -32,10 +33,10 @@ KAFKA_SETTINGS = {
 @pytest.fixture(scope="session")
 def docker_kafka() -> Iterator[str]:
     """Bootstrap servers of a Kafka in a container; skips without a Docker engine, the one skip that CI allows."""
-    docker = pytest.importorskip("docker")
-    kafka = pytest.importorskip("testcontainers.community.kafka")
     if not Path(DOCKER_SOCKET).is_socket() and "DOCKER_HOST" not in os.environ:
         pytest.skip("no Docker engine: neither a socket nor DOCKER_HOST")
+    docker = importlib.import_module("docker")
+    kafka = importlib.import_module("testcontainers.community.kafka")
     try:
         with contextlib.closing(docker.from_env(timeout=5)) as engine:
             engine.ping()

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import itertools
+import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
@@ -56,10 +58,21 @@ class EngineStage:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(ANSWER_S_MAX)
         self._loop.close()
+        assert _open_contexts() == [], "a stopped engine keeps its sockets"
 
     async def _submit(self, call: EngineCall) -> Answer:
         answer: Answer | Awaitable[Answer] = self.engine.submit(call)
         return answer if isinstance(answer, Answer) else await answer
+
+
+def _open_contexts() -> list[Any]:
+    zmq = sys.modules.get("zmq")  # vLLM brings it
+    if zmq is None:
+        return []
+    contexts = [
+        each for each in gc.get_objects() if type(each) is zmq.Context
+    ]  # its shadows have a type of their own
+    return [each for each in contexts if not each.closed]
 
 
 def chat(text: str = "Name a colour.", **body: Any) -> Request:

@@ -73,6 +73,8 @@ class Replica:
         if self._engine.output_handler is not None:
             self._engine.output_handler.cancel()  # or it takes the end of its core for a death, and says so
         await asyncio.to_thread(self._engine.shutdown, STOP_S_MAX)
+        # Its sockets are closed; their context, with two threads, vLLM leaves to the garbage collector.
+        self._engine.engine_core.resources.ctx.term()
 
     async def complete(self, call: EngineCall) -> Answer:
         """Answer a chat or completion request."""
