@@ -15,10 +15,12 @@ from jgo.maven import MavenContext
 
 from stream.errors import BrokerError
 
-KAFKA_VERSION = "4.3.1"
+#: Not 4.1 to 4.4: with a partition's leader gone for a moment their coordinator takes the partition for deleted, and
+#: ends a transaction without its marker there (KAFKA-20734; docs/exactly-once.md).
+KAFKA_VERSION = "4.0.2"
 LOG4J_VERSION = "2.25.4"
 KAFKA = f"org.apache.kafka:kafka_2.13:{KAFKA_VERSION}"
-#: Kafka's own jars hold slf4j and log4j but nothing between them: without this one the broker is mute.
+#: Kafka's own jars hold slf4j and nothing behind it: without this one and what it needs the broker is mute.
 LOG_BINDING = f"org.apache.logging.log4j:log4j-slf4j-impl:{LOG4J_VERSION}"
 ATTEMPTS_MAX = 3
 #: One request to the repository, seconds.
@@ -85,7 +87,7 @@ def _download(cache_dir: Path, jars: Path, resolve: Resolve) -> None:
     for attempt in range(1, ATTEMPTS_MAX + 1):
         shutil.rmtree(scratch, ignore_errors=True)
         try:
-            found = [*resolve(KAFKA, scratch), *_binding_only(resolve(LOG_BINDING, scratch))]
+            found = [*resolve(KAFKA, scratch), *_logging_only(resolve(LOG_BINDING, scratch))]
             break
         # What the resolver raises for an unreachable repository, a wrong checksum, a broken answer.
         except (OSError, RuntimeError, ValueError, AssertionError) as error:
@@ -100,9 +102,9 @@ def _download(cache_dir: Path, jars: Path, resolve: Resolve) -> None:
     shutil.rmtree(scratch)
 
 
-def _binding_only(jars: Sequence[Path]) -> list[Path]:
-    # Only the binding itself: the rest of it is in Kafka's own set, in the version that Kafka was built with.
-    return [jar for jar in jars if jar.name.startswith("log4j-slf4j-impl")]
+def _logging_only(jars: Sequence[Path]) -> list[Path]:
+    # The slf4j that it brings along is in Kafka's own set, in the version that Kafka was built with.
+    return [jar for jar in jars if jar.name.startswith("log4j-")]
 
 
 def _check(jars: Sequence[Path]) -> None:

@@ -34,9 +34,9 @@ class Repository:
         return [scratch / name for name in names]
 
 
-def test_the_classpath_is_kafkas_jars_and_of_the_binding_only_itself(tmp_path: Path) -> None:
+def test_the_classpath_is_kafkas_jars_and_of_the_binding_log4j_alone(tmp_path: Path) -> None:
     found = classpath(tmp_path, Repository([CLIENTS, "kafka.jar"]))
-    assert [jar.name for jar in found] == [CLIENTS, "kafka.jar", BINDING]
+    assert [jar.name for jar in found] == [CLIENTS, "kafka.jar", "log4j-core-0.jar", BINDING]
     assert all(jar.read_text() == jar.name for jar in found)
 
 
