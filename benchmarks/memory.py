@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import defaultdict
 from collections.abc import Sequence
 from statistics import median
 from typing import NamedTuple
@@ -71,10 +72,11 @@ def report(samples: Sequence[Sample], count: int) -> int:
     print(f"{samples[-1].done:,} of {count:,} records committed")
     flat = samples[-1].done >= count
     for name in samples[-1].resident:
-        windows = [
-            median(s.resident[name] for s in samples if begin <= s.done < begin + WINDOW_RECORDS) / 2**20
-            for begin in range(WARM_RECORDS, count, WINDOW_RECORDS)
-        ]
+        windows = _windows([s for s in samples if s.done < count], name)
+        if len(windows) < 2:
+            raise SystemExit(
+                f"{samples[-1].done:,} records are too few: two windows of {WINDOW_RECORDS:,} from {WARM_RECORDS:,} on"
+            )
         growth = windows[-1] / windows[0] - 1
         flat = flat and growth <= GROWTH_MAX
         word = "met" if growth <= GROWTH_MAX else "MISSED"
@@ -83,3 +85,12 @@ def report(samples: Sequence[Sample], count: int) -> int:
         )
         print(f"  {'':<12} {growth:+.1%} (bar {GROWTH_MAX:+.0%}: {word})")
     return 0 if flat else 1
+
+
+def _windows(samples: Sequence[Sample], name: str) -> list[float]:
+    """MiB, the median of each window that was sampled."""
+    found = defaultdict(list)
+    for sample in samples:
+        if sample.done >= WARM_RECORDS:
+            found[(sample.done - WARM_RECORDS) // WINDOW_RECORDS].append(sample.resident[name])
+    return [median(found[number]) / 2**20 for number in sorted(found)]

@@ -8,9 +8,7 @@ Everything else is the real worker. A crash between flush and commit repeats ans
 from __future__ import annotations
 
 import argparse
-import random
 import sys
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -21,21 +19,10 @@ from stream.cli.logs import log_to_stderr
 from stream.cli.options import installation_options
 from stream.errors import LogError
 from stream.log import kafka_settings
-from stream.log.base import Assignor, GroupStamp, OffsetCommit, Outcome, Output, Success, nowhere
-from stream.log.kafka import KafkaLog, kafka_log
+from stream.log.base import GroupStamp, OffsetCommit, Outcome, Output, Success, nowhere
+from stream.log.kafka import KafkaLog
 from stream.log.kafka_consumer import KafkaConsumer
-from stream.metrics.server import serve_metrics
-from stream.place import Place
-from stream.role.stop_signal import StopSignal
-from stream.supervisor.report import RoleState, report
-from stream.worker.parts import Parts
 from stream.worker.run import run_worker
-from workers.clock import SystemClock
-from workers.endpoint import Endpoint
-from workers.engines.choose import engine_for
-from workers.journal import Journal, journal_path
-from workers.rules import Rules
-from workers.runner import Runner
 
 FLUSH_S = 30.0
 
@@ -97,23 +84,8 @@ class AtLeastOnceLog(KafkaLog):
 
     consumers: list[CommittingConsumer] = field(default_factory=list)
 
-    def consumer(
-        self,
-        group: str,
-        instance_id: str | None = None,
-        *,
-        assignor: Assignor = "range",
-        regex_refresh_ms: int = 3_000,
-    ) -> KafkaConsumer:
-        settings = kafka_settings.consumer_settings(
-            self.bootstrap_servers,
-            self.client,
-            group=group,
-            instance_id=instance_id,
-            assignor=assignor,
-            regex_refresh_ms=regex_refresh_ms,
-        )
-        self.consumers.append(CommittingConsumer(settings, cooperative=False))
+    def member(self, settings: kafka_settings.Settings, *, cooperative: bool) -> KafkaConsumer:
+        self.consumers.append(CommittingConsumer(settings, cooperative=cooperative))
         return self.consumers[-1]
 
     def producer(self, transactional_id: str, *, batch_bytes_max: int = 1_000_000) -> PlainPublisher:  # type: ignore[override]
@@ -130,29 +102,8 @@ def main() -> int:
     found = find_installation(arguments)
     name, slot = arguments.endpoint, arguments.slot
     place = found.place(f"worker-{name}-{slot:02d}")
-    server = serve_metrics(found.settings.metrics_port)
-
-    def say(state: RoleState) -> None:
-        report(place, state, server.url)
-
-    real = kafka_log(place)
-    parts = Parts(
-        log=AtLeastOnceLog(real.bootstrap_servers, real.client),
-        runner=_runner(found.settings.endpoints[name], place),
-        clock_s=time.monotonic,
-        now_ms=SystemClock().now_ms,
-        metrics=server.metrics,
-        stopped=StopSignal(),
-        report=say,
-    )
-    return run_worker(found.settings, name, slot, place, parts=parts)
-
-
-def _runner(endpoint: Endpoint, place: Place) -> Runner:
-    journal = Journal(journal_path(place.state_dir, place.process_name))
-    return Runner(
-        engine_for(endpoint, place.state_dir), Rules.of(endpoint), SystemClock(), random.Random(), journal
-    )
+    log = AtLeastOnceLog(place.bootstrap_servers, place.client)
+    return run_worker(found.settings, name, slot, place, log=log)
 
 
 if __name__ == "__main__":

@@ -38,7 +38,11 @@ class KafkaLog:
             assignor=assignor,
             regex_refresh_ms=regex_refresh_ms,
         )
-        return KafkaConsumer(settings, cooperative=assignor == "cooperative-sticky")
+        return self.member(settings, cooperative=assignor == "cooperative-sticky")
+
+    def member(self, settings: kafka_settings.Settings, *, cooperative: bool) -> KafkaConsumer:
+        """A group's consumer with these settings; logs of another kind make it otherwise."""
+        return KafkaConsumer(settings, cooperative=cooperative)
 
     def producer(self, transactional_id: str, *, batch_bytes_max: int = 1_000_000) -> KafkaProducer:
         return KafkaProducer(

@@ -51,7 +51,7 @@ def unsaid(_state: RoleState) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Parts:
-    """The seam of `run_worker`."""
+    """The seam of `serve`."""
 
     log: Log
     runner: EngineSide

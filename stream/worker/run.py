@@ -11,6 +11,7 @@ from typing import Final
 
 from stream.config.settings import Settings
 from stream.errors import LogError, StreamError
+from stream.log.base import Log
 from stream.log.fence import twins_told_apart
 from stream.log.kafka import kafka_log
 from stream.metrics.server import serve_metrics
@@ -32,22 +33,18 @@ from workers.runner import Runner
 
 _LOG = logging.getLogger(__name__)
 
-EXIT_DONE: Final = 0
 #: Net new containers until the cycle collector looks at the youngest: about all the records that may be open.
 GC_ALLOCATIONS: Final = 200_000
 
 
 def run_worker(
-    settings: Settings, endpoint_name: str, slot: int, place: Place, *, parts: Parts | None = None
+    settings: Settings, endpoint_name: str, slot: int, place: Place, *, log: Log | None = None
 ) -> int:
     """Run until a signal; the exit code. StreamError ends it with its own (LogFenced: 4, another owns the slot).
 
-    With `parts`, everything around it is the caller's: signals, metrics and reports too.
+    `log` is another than the real one at this place: one that breaks a rule, or a rival's.
     """
     endpoint = settings.endpoints[endpoint_name]
-    if parts is not None:
-        serve(settings, endpoint, slot, place.process_name, parts)
-        return EXIT_DONE
     stop = StopSignal()
     server = serve_metrics(settings.metrics_port)
     registry = registry_of(settings)
@@ -57,7 +54,7 @@ def run_worker(
 
     try:
         real = Parts(
-            log=kafka_log(place),
+            log=log or kafka_log(place),
             runner=_runner(endpoint, place),
             clock_s=time.monotonic,
             now_ms=SystemClock().now_ms,

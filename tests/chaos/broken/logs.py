@@ -9,7 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from stream.ledger.offset_map import decode
-from stream.log import kafka_settings
 from stream.log.base import (
     Assignor,
     GroupStamp,
@@ -28,6 +27,7 @@ from stream.log.base import (
 from stream.log.kafka import KafkaLog, kafka_log
 from stream.log.kafka_consumer import KafkaConsumer
 from stream.log.kafka_producer import KafkaProducer
+from stream.log.kafka_settings import Settings
 from stream.place import Place
 
 LOG_END_MAX = 2**62
@@ -104,23 +104,8 @@ class TwistedLog:
 class UnfencedLog(KafkaLog):
     """Random transactional ids, and offsets read without waiting for open transactions (traps 5 and 6)."""
 
-    def consumer(
-        self,
-        group: str,
-        instance_id: str | None = None,
-        *,
-        assignor: Assignor = "range",
-        regex_refresh_ms: int = 3_000,
-    ) -> KafkaConsumer:
-        settings = kafka_settings.consumer_settings(
-            self.bootstrap_servers,
-            self.client,
-            group=group,
-            instance_id=instance_id,
-            assignor=assignor,
-            regex_refresh_ms=regex_refresh_ms,
-        )
-        return KafkaConsumer({**settings, "isolation.level": "read_uncommitted"}, cooperative=False)
+    def member(self, settings: Settings, *, cooperative: bool) -> KafkaConsumer:
+        return KafkaConsumer({**settings, "isolation.level": "read_uncommitted"}, cooperative=cooperative)
 
     def producer(self, transactional_id: str, *, batch_bytes_max: int = 1_000_000) -> KafkaProducer:
         return KafkaLog.producer(self, uuid.uuid4().hex, batch_bytes_max=batch_bytes_max)

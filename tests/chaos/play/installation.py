@@ -73,6 +73,11 @@ class Installation:
         return f"{self.prefix}worker.{self.endpoint}"
 
     @property
+    def logs(self) -> Path:
+        """One file a role."""
+        return self.folder / "logs"
+
+    @property
     def config_file(self) -> Path:
         return self.folder / "headrace.toml"
 

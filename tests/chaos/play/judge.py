@@ -9,6 +9,7 @@ from typing import Final
 from tests.chaos.check.bites import ALWAYS
 from tests.chaos.check.evidence import Bites, Ends, Evidence, Place, Violation
 from tests.chaos.check.verdict import violations
+from tests.chaos.play.crashes import crashes
 from tests.chaos.play.readback import Places, ReadBack, read_back
 from tests.chaos.play.stacks import dump_stacks
 from tests.chaos.play.stage import Stage
@@ -26,7 +27,7 @@ class Judgement:
 
     violations: list[Violation]
     evidence: Evidence
-    #: Ends that nobody asked for; a supervisor restarts most of them, so they are told, not counted as violations.
+    #: Ends that nobody asked for; a supervisor restarts most of them, so they are told, and only crashes are violations.
     surprises: list[str]
 
     def summary(self) -> str:
@@ -54,6 +55,7 @@ def judge(stage: Stage, *, drain_s: float, required: tuple[str, ...] = ALWAYS) -
     if not drained and not found:
         found = [Violation("I4", f"not drained in {drain_s} s, yet nothing else is wrong")]
     found += [Violation("fence", text) for text in stage.surprises if text.endswith(FENCED)]
+    found += [Violation("crash", text) for text in crashes(stage.installation.logs)]
     found += [Violation("proxy", repr(failure)) for failure in stage.cluster.proxy.failures]
     found += [Violation("sampler", repr(failure)) for failure in stage.sampler.failures]
     return Judgement(found, evidence, stage.surprises)

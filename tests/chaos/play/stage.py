@@ -219,7 +219,7 @@ class Stage:
         return role
 
     def _log(self, name: str) -> Path:
-        return self.installation.folder / "logs" / f"{name}.log"
+        return self.installation.logs / f"{name}.log"
 
     def kill_owner(self, transactional_id: str) -> None:
         """For the proxy: SIGKILL whoever runs under this id."""

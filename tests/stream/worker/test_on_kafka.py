@@ -35,7 +35,7 @@ from stream.topics import ensure_topics
 from stream.worker.heartbeat import read_heartbeat
 from stream.worker.parts import Parts
 from stream.worker.rules import Rules
-from stream.worker.run import run_worker
+from stream.worker.run import serve
 from tests.stream.worker.house import header, request_line
 from workers.clock import SystemClock
 from workers.endpoint import Endpoint
@@ -119,7 +119,7 @@ class Installation:
 
         def life() -> None:
             try:
-                run_worker(self.settings, "sim", slot, self.place, parts=made)
+                serve(self.settings, self.endpoint, slot, self.place.process_name, made)
             except BaseException as error:
                 self.errors.append(error)
 
