@@ -37,7 +37,8 @@ class Hub(Protocol):
         """A request with a group or transactional id passed."""
 
     def saw_joined(self, group: str, joined: wire.Joined) -> None: ...
-    def saw_end(self, end: wire.EndTxn) -> None: ...
+    def saw_outputs(self, transactional_id: str) -> None: ...
+    def saw_end(self, end: wire.EndTxn) -> bool: ...
     def kill(self, transactional_id: str) -> None: ...
     def hold(self, transactional_id: str, frame: bytes) -> None: ...
     async def release(self, transactional_id: str) -> None:
@@ -79,13 +80,15 @@ class Connection:
         self._hub.saw(head.api, name)
         if head.api == wire.JOIN_GROUP:
             self._answers[head.correlation] = self._note_generation(name, head.version)
+        if head.api == wire.ADD_PARTITIONS_TO_TXN:
+            self._hub.saw_outputs(name)
         if head.api == wire.ADD_OFFSETS_TO_TXN:
             # By now the broker has outputs of this transaction, and not yet its offsets: the worst moment for a stray.
             self._answers[head.correlation] = self._release_stray(name)
         if head.api == wire.END_TXN:
             end = wire.parse_end_txn(frame, head)
-            self._hub.saw_end(end)
-            fault = self._hub.plan.take(end)
+            with_outputs = self._hub.saw_end(end)
+            fault = self._hub.plan.take(end, with_outputs=with_outputs)
             if fault is not None:
                 self._hurt(fault, frame, head)
 

@@ -13,7 +13,7 @@ from tests.chaos.proxy.wire import EndTxn
 class Action(StrEnum):
     """What happens to one EndTxn."""
 
-    #: The sender is killed; the broker never sees the request.
+    #: The sender is killed; the broker never sees the request. Only where there are outputs that nobody may see then.
     KILL_BEFORE = "kill_before_end_txn"
     #: The broker has answered; the sender is killed before it hears.
     KILL_AFTER = "kill_after_end_txn"
@@ -49,7 +49,7 @@ class FaultPlan:
         with self._lock:
             self._waiting.append((fault, fault.nth))
 
-    def take(self, end: EndTxn) -> EndTxnFault | None:
+    def take(self, end: EndTxn, *, with_outputs: bool) -> EndTxnFault | None:
         """The fault that is due for this request, if any; counts down the others of its transactional id."""
         if not end.commit:
             return None
@@ -58,7 +58,8 @@ class FaultPlan:
             kept: list[tuple[EndTxnFault, int]] = []
             for fault, left in self._waiting:
                 mine = fault.of == end.transactional_id
-                if mine and left == 1 and due is None:
+                waits = fault.action is Action.KILL_BEFORE and not with_outputs
+                if mine and left == 1 and due is None and not waits:
                     due = fault
                 else:
                     kept.append((fault, max(left - 1, 1) if mine else left))

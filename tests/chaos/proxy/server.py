@@ -43,6 +43,7 @@ class Proxy:
         self._upstream_port = upstream_port
         self._open = True
         self._held: dict[str, bytes] = {}
+        self._writing: set[str] = set()
         self._writers: set[asyncio.StreamWriter] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="proxy", daemon=True)
@@ -80,9 +81,16 @@ class Proxy:
         if joined.error == 0:
             self.generations[group] = max(joined.generation, self.generations.get(group, 0))
 
-    def saw_end(self, end: wire.EndTxn) -> None:
+    def saw_outputs(self, transactional_id: str) -> None:
+        self._writing.add(transactional_id)
+
+    def saw_end(self, end: wire.EndTxn) -> bool:
+        """Whether the transaction has outputs; one of progress alone has none."""
         if not end.commit:
             self.aborts[end.transactional_id] += 1
+        wrote = end.transactional_id in self._writing
+        self._writing.discard(end.transactional_id)
+        return wrote
 
     def kill(self, transactional_id: str) -> None:
         if self.kill_owner is None:

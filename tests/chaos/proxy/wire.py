@@ -10,11 +10,12 @@ import struct
 from typing import Final, NamedTuple
 
 JOIN_GROUP: Final = 11
+ADD_PARTITIONS_TO_TXN: Final = 24
 ADD_OFFSETS_TO_TXN: Final = 25
 END_TXN: Final = 26
 
 #: First flexible version of each request that is read beyond its head.
-FLEXIBLE_FROM: Final = {JOIN_GROUP: 6, ADD_OFFSETS_TO_TXN: 3, END_TXN: 3}
+FLEXIBLE_FROM: Final = {JOIN_GROUP: 6, ADD_PARTITIONS_TO_TXN: 3, ADD_OFFSETS_TO_TXN: 3, END_TXN: 3}
 
 _HEAD = struct.Struct(">hhih")
 _END = struct.Struct(">qhb")
