@@ -22,6 +22,8 @@ from schemas.work import VERSION_HEADER
 DEAD_LETTER_BYTES_MAX: Final = 17 * 1024 * 1024 - 64 * 1024
 #: Set where even the headers, or the key, do not fit; the value is their size in bytes.
 HEADERS_OMITTED: Final = "headrace-headers-omitted"
+#: Their size where a name is not UTF-8: no client of ours can give them, and nobody can put them back.
+HEADERS_UNREADABLE: Final = 0
 KEY_OMITTED: Final = "headrace-key-omitted"
 
 _TOPIC: Final = DLQ_PREFIX + "topic"
@@ -139,6 +141,7 @@ def _own_headers(letter: DeadLetter) -> Headers:
         (names.ERROR_CLASS, failure.error_class),
         (names.STAGE, failure.stage),
         (names.RETRY_AFTER, failure.retry_after_ms),
+        (HEADERS_OMITTED, letter.headers_omitted),
         (_TOPIC, letter.source.topic),
         (_PARTITION, letter.source.partition),
         (_OFFSET, letter.source.offset),

@@ -22,6 +22,13 @@ class SchemaSource(Protocol):
         """BadRecord (`unreadable`): there is no such Avro schema. RegistryUnavailable: nobody can say now."""
 
 
+class RememberingSource(SchemaSource, Protocol):
+    """A source with a memory that may be asked from any thread."""
+
+    def remembered(self, schema_id: int) -> AvroSchema | None:
+        """What is known without asking; BadRecord where it is known to be no schema, None where nothing is known."""
+
+
 @dataclass(frozen=True, slots=True)
 class RegistryRules:
     """Bounds of the memory and of the asking."""
@@ -59,13 +66,17 @@ class Registry:
         self._silence = ""
 
     def schema(self, schema_id: int) -> AvroSchema:
+        known = self.remembered(schema_id)
+        return self._ask(schema_id) if known is None else known
+
+    def remembered(self, schema_id: int) -> AvroSchema | None:
         known = self._known.get(schema_id)
         if known is not None:
             return known
         refused = self._refused.get(schema_id)
         if refused is not None and self._clock() < refused[1]:
             raise BadRecord.unreadable(refused[0])
-        return self._ask(schema_id)
+        return None
 
     def _ask(self, schema_id: int) -> AvroSchema:
         if self._clock() < self._silent_until:

@@ -34,7 +34,8 @@ class ClientRules:
 
     #: For the whole answer, not for one read of it.
     timeout_s: float = 2
-    answer_bytes_max: int = 1024 * 1024
+    #: Far above what a registry keeps (a record of its own topic), for what is longer makes its readers wait for ever.
+    answer_bytes_max: int = 16 * 1024 * 1024
     references_max: int = 100
 
 

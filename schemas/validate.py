@@ -32,9 +32,9 @@ def request_of(line: Line) -> Request:
 def _check_chat(body: Body) -> None:
     if body.messages is None:
         raise BadRecord.invalid("$.body.messages: missing; a chat needs a list of one or more messages")
-    for message in body.messages:
+    for place, message in enumerate(body.messages):
         if message.content.__class__ is list:
-            _check_parts(body.messages.index(message), message)
+            _check_parts(place, message)
 
 
 def _check_parts(place: int, message: Message) -> None:

@@ -8,6 +8,7 @@ from stream.dispatcher.owned import Owned
 from stream.dispatcher.parts import Parts
 from stream.errors import LogError
 from stream.log.base import LogAdmin
+from stream.metrics.by_partition import PartitionLevels
 
 log = logging.getLogger(__name__)
 
@@ -19,6 +20,7 @@ class LagWatch:
         self._owned = owned
         self._admin = admin
         self._parts = parts
+        self._levels = PartitionLevels(parts.metrics, "headrace_lag_records")
         self._next_s = 0.0
 
     def look(self) -> None:
@@ -34,7 +36,9 @@ class LagWatch:
         except LogError:
             # Silent, or a topic is gone: its partitions are taken from us at the next rebalance.
             return
-        for partition, position in positions.items():
-            lag = marks[partition].high - max(position.committed, marks[partition].low)
-            labels = {"topic": partition.topic, "partition": str(partition.partition)}
-            self._parts.metrics.level("headrace_lag_records", max(0, lag), **labels)
+        self._levels.tell(
+            {
+                place: max(0, marks[place].high - max(position.committed, marks[place].low))
+                for place, position in positions.items()
+            }
+        )

@@ -7,7 +7,7 @@ from typing import Final
 from schemas import headers as names
 from schemas.carry import carry, split_replay
 from schemas.control import Control, headers_size
-from schemas.dead_letter import DeadLetter, parse_dead_letter, write_dead_letter
+from schemas.dead_letter import HEADERS_UNREADABLE, DeadLetter, parse_dead_letter, write_dead_letter
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.headers import Headers
 from schemas.request import Request
@@ -17,10 +17,13 @@ from stream.dispatcher.bindings import Inlet
 from stream.errors import LogError
 from stream.log import reasons
 from stream.log.base import LogAdmin, Output, Record
+from stream.log.readable import safe_headers
 
 #: What Kafka adds to a record's own bytes: the head of its batch, and a few bytes for each header.
 BATCH_HEAD_BYTES: Final = 1024
 HEADER_HEAD_BYTES: Final = 12
+#: Of an endpoint as a record names it, which need not exist: what is ours in a dead letter cannot be left out.
+ENDPOINT_CHARS_MAX: Final = 256
 #: Headers that a dead letter has of ours, at most.
 OWN_HEADERS_MAX: Final = 24
 DESCRIBE_TIMEOUT_S: Final = 10.0
@@ -57,8 +60,9 @@ class Letters:
             replay=split_replay(given)[1] if given else 0,
             tenant=tenant,
             lane=inlet.lane or (control.lane if control else None),
-            endpoint=request.body.model if request else None,
+            endpoint=request.body.model[:ENDPOINT_CHARS_MAX] if request else None,
             format=inlet.format,
+            headers_omitted=HEADERS_UNREADABLE if given is None else None,
         )
         heads = BATCH_HEAD_BYTES + HEADER_HEAD_BYTES * (len(letter.carried) + OWN_HEADERS_MAX)
         return Output(self._topic, *write_dead_letter(letter, max(0, self._bytes_max - heads)))
@@ -88,14 +92,6 @@ class Letters:
         # One byte less than it has now, so that the value, which goes first, is left out.
         size = headers_size(output.headers) + len(output.key or b"") + len(letter.value)
         return Output(self._topic, *write_dead_letter(letter, size - 1))
-
-
-def safe_headers(record: Record) -> Headers | None:
-    """A record's headers; none where a name is not UTF-8, which the client cannot give."""
-    try:
-        return record.headers()
-    except UnicodeDecodeError:
-        return None
 
 
 def _inlet_of(headers: Headers) -> Inlet:

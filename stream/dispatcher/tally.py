@@ -41,7 +41,7 @@ class Tally:
             return
         for topic, count in Counter(map(_topic, outputs)).items():
             endpoint, lane = self._work.get(topic, ("", ""))
-            outcome = "routed" if endpoint else "dead_letter"
+            outcome = "routed" if endpoint else "dead_letter" if topic == self._dead_letters else "result"
             self._metrics.count(
                 "headrace_records_total", count, endpoint=endpoint, lane=lane, outcome=outcome
             )

@@ -23,6 +23,10 @@ class PrometheusMetrics:
     def level(self, name: MetricName, value: float, **labels: str) -> None:
         self._gauges[name].labels(**labels).set(value)
 
+    def forget(self, name: MetricName, **labels: str) -> None:
+        """A level of these labels is served no more."""
+        self._gauges[name].remove_by_labels(labels)
+
     def observe(self, name: MetricName, seconds: float, **labels: str) -> None:
         self._histograms[name].labels(**labels).observe(seconds)
 

@@ -7,10 +7,8 @@ from typing import Final
 
 from schemas.avro import AvroSchema
 from schemas.errors import BadRecord, RegistryUnavailable
-from schemas.registry import SchemaSource
+from schemas.registry import RememberingSource
 
-#: Schemas remembered here; the registry behind has its own, larger memory.
-KNOWN_MAX: Final = 1_000
 #: Questions under way at once; more than that are turned away, to ask again.
 ASKED_MAX: Final = 100
 
@@ -18,21 +16,20 @@ ASKED_MAX: Final = 100
 class AskingRegistry:
     """A SchemaSource: what is not known is asked for, and unavailable until the answer is there."""
 
-    def __init__(self, source: SchemaSource) -> None:
+    def __init__(self, source: RememberingSource) -> None:
         self._source = source
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="registry")
-        self._known: dict[int, AvroSchema] = {}
         self._asked: dict[int, Future[AvroSchema]] = {}
 
     def schema(self, schema_id: int) -> AvroSchema:
-        known = self._known.get(schema_id)
-        if known is not None:
-            return known
         asked = self._asked.get(schema_id)
-        if asked is not None and asked.done():
+        if asked is None:
+            known = self._source.remembered(schema_id)
+            if known is not None:
+                return known
+            self._ask(schema_id)
+        elif asked.done():
             return self._answered(schema_id, asked)
-        if asked is None and len(self._asked) < ASKED_MAX:
-            self._asked[schema_id] = self._thread.submit(self._source.schema, schema_id)
         raise RegistryUnavailable(f"the schema registry is asked for schema id {schema_id}")
 
     @property
@@ -44,14 +41,17 @@ class AskingRegistry:
         """The question under way ends with the client's own time limit; the others are not asked any more."""
         self._thread.shutdown(wait=True, cancel_futures=True)
 
+    def _ask(self, schema_id: int) -> None:
+        """Answers that nobody came for (their partitions have moved) make room for new questions."""
+        if len(self._asked) >= ASKED_MAX:
+            self._asked = {each: asked for each, asked in self._asked.items() if not asked.done()}
+        if len(self._asked) < ASKED_MAX:
+            self._asked[schema_id] = self._thread.submit(self._source.schema, schema_id)
+
     def _answered(self, schema_id: int, asked: Future[AvroSchema]) -> AvroSchema:
-        """One answer is for one question: a refusal may have an end, so the next record asks again."""
+        """What it was; the source behind remembers it for the next record."""
         del self._asked[schema_id]
         try:
-            schema = asked.result()
+            return asked.result()
         except BadRecord as refused:
             raise BadRecord.unreadable(str(refused)) from refused
-        while len(self._known) >= KNOWN_MAX:
-            del self._known[next(iter(self._known))]
-        self._known[schema_id] = schema
-        return schema

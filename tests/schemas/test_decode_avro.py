@@ -69,6 +69,29 @@ def test_bytes_after_the_value_are_unreadable() -> None:
     )
 
 
+def test_logical_types_are_read_as_they_lie() -> None:
+    text = (
+        '{"type": "record", "name": "L", "fields": [{"name": "custom_id", "type": {"type": "string", "logicalType": "uuid"}},'
+        ' {"name": "price", "type": {"type": "bytes", "logicalType": "decimal", "precision": 9, "scale": 2}}]}'
+    )
+    schema = AvroSchema(text)
+    value = {"custom_id": "018f3c1e-0000-7000-8000-000000000000", "price": b"\x7f" * 1_000_000}
+    assert schema.read(schema.write(value)) == value
+    assert schema.format == AvroSchema(text.replace(', "logicalType": "uuid"', "")).format
+
+
+def test_a_name_that_is_not_utf8_makes_no_schema() -> None:
+    with pytest.raises(SchemaInvalid, match="not an Avro schema"):
+        AvroSchema('{"type": "record", "name": "\\ud800", "fields": []}')
+
+
+def test_a_schema_id_that_no_registry_has_is_unreadable_and_nobody_is_asked() -> None:
+    assert failure_of(join_wire(2**31, GOOD), REGISTRY, Decoder(registry=None))[:2] == (
+        ErrorClass.UNREADABLE,
+        Stage.DECODE,
+    )
+
+
 def test_a_tombstone_and_an_empty_value_are_unreadable() -> None:
     for value in (None, b""):
         assert failure_of(value)[0] == ErrorClass.UNREADABLE

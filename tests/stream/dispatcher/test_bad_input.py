@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.headers import Headers
+from stream.dispatcher.letters import ENDPOINT_CHARS_MAX
 from tests.stream.dispatcher.stage import NOW_MS, Stage, line
 
 GOOD = line()
@@ -140,6 +141,19 @@ def test_a_key_of_more_than_64_kib_is_unreadable() -> None:
     assert (letter.failure.error_class, letter.failure.stage) == ("unreadable", "decode")
 
 
+def test_a_bad_part_among_many_good_messages_is_found_in_its_place() -> None:
+    good, bad = (
+        {"role": "user", "content": [{"type": "text", "text": "a"}]},
+        {"role": "user", "content": [{"type": "image"}]},
+    )
+    value = json.dumps(
+        {"url": "/v1/chat/completions", "body": {"model": "sim", "messages": [good] * 20_000 + [bad]}}
+    )
+    letter, _ = one_bad_among_good(value.encode())
+    assert letter.failure.error_class == "invalid"
+    assert "messages[20000].content[0]" in letter.failure.message
+
+
 def test_an_unknown_endpoint_gets_the_nearest_name() -> None:
     letter, _ = one_bad_among_good(line(body_model="simm"))
     assert (letter.failure.error_class, letter.failure.stage) == ("unknown_endpoint", "route")
@@ -151,6 +165,7 @@ def test_an_endpoint_name_of_a_mebibyte_does_not_swell_the_message() -> None:
     letter, _ = one_bad_among_good(line(body_model="m" * 500_000))
     assert letter.failure.error_class == "unknown_endpoint"
     assert len(letter.failure.message) < 2048
+    assert letter.endpoint == "m" * ENDPOINT_CHARS_MAX
 
 
 def test_a_deadline_that_has_passed_is_expired_and_never_runs() -> None:

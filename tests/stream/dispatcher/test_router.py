@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from schemas.dead_letter import parse_dead_letter
 from schemas.decode import Decoder
 from schemas.headers import Headers
 from stream.dispatcher.batch import Batches
@@ -58,6 +59,7 @@ def test_header_names_that_are_not_utf8_are_unreadable() -> None:
     assert output.topic == "headrace.dead-letters"
     assert dict(output.headers)["headrace-error-class"] == b"unreadable"
     assert (output.key, output.value) == (b"k", line())
+    assert not parse_dead_letter(output.key, output.value, output.headers).whole
 
 
 def test_only_so_many_reply_topics_are_looked_at_for_one_batch() -> None:

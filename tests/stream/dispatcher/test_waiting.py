@@ -12,7 +12,7 @@ from schemas.errors import BadRecord, RegistryUnavailable
 from stream.config.settings import InputBinding
 from stream.dispatcher.loop import Dispatcher
 from stream.log.base import Partition
-from stream.role.asking import AskingRegistry
+from stream.role.asking import ASKED_MAX, AskingRegistry
 from tests.stream.dispatcher.stage import INPUT, Stage, bound, line
 
 GOOD = line()
@@ -32,14 +32,23 @@ class Registry:
     def __init__(self) -> None:
         self.up = False
         self.asked = 0
+        self.known: set[int] = set()
 
     def schema(self, schema_id: int) -> AvroSchema:
         self.asked += 1
+        self.known.discard(schema_id)
         if not self.up:
             raise RegistryUnavailable("the registry is down")
         if schema_id != 7:
+            self.known.add(schema_id)
             raise BadRecord.unreadable(f"schema id {schema_id} is unknown")
+        self.known.add(schema_id)
         return SCHEMA
+
+    def remembered(self, schema_id: int) -> AvroSchema | None:
+        if schema_id in self.known and schema_id != 7:
+            raise BadRecord.unreadable(f"schema id {schema_id} is unknown")
+        return SCHEMA if schema_id in self.known else None
 
 
 def stage_with(registry: Registry) -> Stage:
@@ -127,6 +136,37 @@ def test_the_asking_registry_never_makes_the_caller_wait() -> None:
     with pytest.raises(BadRecord, match="8 is unknown"):
         asking.schema(8)
     assert source.asked == 2
+    asking.close()
+
+
+def test_an_answer_is_remembered_for_the_records_that_follow() -> None:
+    source = Registry()
+    source.up = True
+    asking = AskingRegistry(source)
+    for schema_id in (7, 8):
+        with pytest.raises(RegistryUnavailable):
+            asking.schema(schema_id)
+    answered(asking)
+    for _ in range(40):
+        assert asking.schema(7) is SCHEMA
+        with pytest.raises(BadRecord, match="8 is unknown"):
+            asking.schema(8)
+    assert source.asked == 2
+    asking.close()
+
+
+def test_answers_that_nobody_comes_for_make_room() -> None:
+    source = Registry()
+    source.up = True
+    asking = AskingRegistry(source)
+    for schema_id in range(100, 100 + ASKED_MAX):
+        with pytest.raises(RegistryUnavailable):
+            asking.schema(schema_id)
+    answered(asking)
+    with pytest.raises(RegistryUnavailable):
+        asking.schema(7)
+    answered(asking)
+    assert asking.schema(7) is SCHEMA
     asking.close()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
+from stream.metrics.by_partition import PartitionLevels
 from stream.metrics.names import METRICS
 from stream.metrics.prometheus import PrometheusMetrics
 
@@ -48,6 +49,20 @@ def test_counts_add_up_and_levels_replace() -> None:
         metrics.level("headrace_inflight", amount, endpoint="e", lane="batch")
     assert value(metrics, "headrace_tokens_total", endpoint="e", kind="input") == 5
     assert value(metrics, "headrace_inflight", endpoint="e", lane="batch") == 3
+
+
+def test_levels_of_partitions_that_went_elsewhere_are_served_no_more() -> None:
+    metrics = PrometheusMetrics()
+    lag = PartitionLevels(metrics, "headrace_lag_records", "headrace_offset_map_chars")
+    lag.tell({("in", 0): 50, ("in", 1): 7})
+    metrics.level("headrace_offset_map_chars", 9, topic="in", partition="0")
+    lag.tell({("in", 1): 8})
+    told = [
+        (labels["partition"], level)
+        for name, labels, level in samples(metrics)
+        if name.endswith(("_records", "_chars"))
+    ]
+    assert told == [("1", 8)]
 
 
 def test_a_label_that_is_a_python_keyword_can_be_given() -> None:
