@@ -60,11 +60,14 @@ class EngineLife:
 
     async def watch(self, calls: CallLoop) -> None:
         """Until cancelled: an engine that died in silence or hangs is declared dead."""
-        watch = StallWatch(self._rules, self._clock.monotonic_s())
+        watch, restarts = StallWatch(self._rules, self._clock.monotonic_s()), self.restarts
         while True:
             await asyncio.sleep(min(WATCH_S_MAX, self._rules.stall_s / 4))
             if self._restart is not None and not self._restart.done():
                 continue
+            if self.restarts != restarts:
+                restarts = self.restarts
+                watch.begin_anew(self._clock.monotonic_s())
             try:
                 self._look(watch, calls)
             except EngineDead as error:

@@ -13,12 +13,15 @@ Two segments bound it: a full one replaces the previous one. Lines:
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from schemas.source import Source
+
+_LOG = logging.getLogger(__name__)
 
 #: Starts per segment. Two segments are kept: what a crash can repeat lies far inside.
 ENTRIES_MAX: Final = 20_000
@@ -74,6 +77,7 @@ class Journal:
         self._older, self._newer = older.known, newer.known
         self._entries = newer.entries
         self._totals = newer.totals
+        self._told = False
         #: Engine calls of this process for a record that was started before, here or by an earlier process.
         self.repeats = 0
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
@@ -84,7 +88,7 @@ class Journal:
         `running` (read only when a segment is full) are carried over: they may be repeated much later.
         """
         if self._entries >= self._entries_max:
-            self._turn(running)
+            self._or_in_memory(lambda: self._turn(running))
         older, newer = self._older, self._newer
         lines = []
         repeats = 0
@@ -96,13 +100,22 @@ class Journal:
             else:
                 newer.add(line)
                 lines.append(line)
-        self._write(lines)
+        self._or_in_memory(lambda: self._write(lines))
         self._totals = Totals(self._totals.starts + len(lines), self._totals.repeats + repeats)
         self.repeats += repeats
         return repeats
 
     def close(self) -> None:
         os.close(self._file)
+
+    def _or_in_memory(self, write: Callable[[], None]) -> None:
+        """It proves nothing, so a full disk ends no calls: only a later process will know less."""
+        try:
+            write()
+        except OSError as error:
+            if not self._told:
+                _LOG.warning("starts are counted in memory only: %s cannot be written: %s", self._path, error)
+            self._told = True
 
     def _write(self, lines: Sequence[str]) -> None:
         if lines:

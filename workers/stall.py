@@ -23,6 +23,11 @@ class StallWatch:
             return False
         return now_s - self._last_s > self.patience_s
 
+    def begin_anew(self, now_s: float) -> None:
+        """The engine was restarted: its silence meanwhile was no hang and no step, and it may count from zero again."""
+        self._seen = None
+        self._last_s = now_s
+
     @property
     def patience_s(self) -> float:
         """`stall_s`, or more where this engine's own steps are long."""

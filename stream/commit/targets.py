@@ -12,7 +12,7 @@ from stream.log.base import TopicDescription
 
 #: Largest batch that the producer makes, in bytes; our own topics take it.
 BATCH_BYTES_MAX: Final = 1_000_000
-#: Reply topics remembered; the oldest is forgotten first and looked up again when it is named again.
+#: Reply topics remembered; the least recently used is forgotten first and looked up again when it is named again.
 TARGETS_MAX: Final = 4_096
 #: So many transactions with a topic alone may time out, others succeeding between them, before it is quarantined.
 FAILURES_MAX: Final = 3
@@ -83,6 +83,7 @@ class Targets:
 
     def looked_up(self, found: Mapping[str, TopicDescription | None], now_s: float) -> list[str]:
         """Take in an answer of the broker; gives the topics that are refused."""
+        refused = []
         for topic, description in found.items():
             target = self._remember(topic)
             target.looked_up = True
@@ -95,7 +96,9 @@ class Targets:
             else:
                 target.partitions = self.partitions_of[topic] = description.partitions
                 target.bytes_max = int(description.settings.get("max.message.bytes", target.bytes_max))
-        return [topic for topic in found if self._known[topic].refusal]
+            if target.refusal:
+                refused.append(topic)
+        return refused
 
     def proved(self, topics: Iterable[str]) -> None:
         """A transaction with these topics (or with none) was committed: they may share from now on."""
@@ -138,8 +141,11 @@ class Targets:
         return [topic for topic, target in self._known.items() if target.refusal]
 
     def _remember(self, topic: str) -> _Target:
-        if topic not in self._known:
+        """The last used stands last."""
+        target = self._known.pop(topic, None)
+        if target is None:
+            target = _Target()
             while len(self._known) >= TARGETS_MAX:
                 self.forget([next(iter(self._known))])
-            self._known[topic] = _Target()
-        return self._known[topic]
+        self._known[topic] = target
+        return target

@@ -205,11 +205,12 @@ class LogProducer(Protocol):
 
 
 class TopicDescription(NamedTuple):
-    """What a topic is: partitions and the settings that matter (cleanup.policy, max.message.bytes, …)."""
+    """What a topic is: partitions and settings (cleanup.policy, …). `hidden`: those may not be read (DescribeConfigs)."""
 
     name: str
     partitions: int
     settings: Mapping[str, str]
+    hidden: bool = False
 
 
 class LogAdmin(Protocol):

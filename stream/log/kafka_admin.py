@@ -51,7 +51,14 @@ class KafkaAdmin:
             timeout_s,
             lambda client, left: client.describe_configs(resources, request_timeout=left),
             lambda resource: f"settings of {resource.name}",
+            fine=(KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.UNKNOWN_TOPIC_OR_PART),
         )
+        refused = {resource.name for resource in resources} - {resource.name for resource in answers}
+        if refused:  # one topic's missing right must not hide the others; a deleted one is no longer listed
+            counts = self.topics(timeout_s)
+            found |= {
+                name: TopicDescription(name, counts[name], {}, True) for name in refused & counts.keys()
+            }
         for resource, entries in answers.items():
             settings = {key: entry.value for key, entry in entries.items() if entry.value is not None}
             found[resource.name] = TopicDescription(resource.name, counts[resource.name], settings)

@@ -56,7 +56,11 @@ def ensure_topics(
 def _describe(
     admin: LogAdmin, plans: Sequence[TopicPlan], timeout_s: float
 ) -> Mapping[str, TopicDescription | None]:
-    return admin.describe([plan.name for plan in plans], timeout_s)
+    found = admin.describe([plan.name for plan in plans], timeout_s)
+    hidden = sorted(name for name, topic in found.items() if topic is not None and topic.hidden)
+    if hidden:
+        raise LogError(f"settings of {', '.join(hidden)}: topic authorization failed")
+    return found
 
 
 def _refuse(

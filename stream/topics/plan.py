@@ -8,7 +8,7 @@ from typing import Final, Literal
 
 from schemas.lane import LANES
 from stream.config.patterns import TopicPattern
-from stream.config.settings import Settings
+from stream.config.settings import OWN_BYTES_MAX, Settings
 from workers.endpoint import Endpoint
 
 Purpose = Literal["input", "work", "results", "dead-letters", "replays", "usage", "shards", "workers"]
@@ -20,8 +20,6 @@ USAGE_PARTITIONS: Final = 8
 #: Heartbeats, and how soon their segments are old enough to go.
 WORKERS_RETENTION_MS: Final = 60 * 60 * 1000
 WORKERS_SEGMENT_MS: Final = 10 * 60 * 1000
-#: The headers that the service adds, and the batch around a record.
-OWN_BYTES_MAX: Final = 64 * 1024
 
 KEPT: Final[Mapping[str, str]] = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
 COMPACTED: Final[Mapping[str, str]] = {"cleanup.policy": "compact"}

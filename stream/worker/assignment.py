@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from stream.commit.committer import Committer
 from stream.commit.open_record import OpenRecord
 from stream.commit.reconcile import patiently
 from stream.errors import MapUnreadable
 from stream.ledger.ledger import LedgerLimits, PartitionLedger
-from stream.ledger.offset_map import decode
+from stream.ledger.offset_map import OffsetMap, decode
 from stream.log.base import Committed, LogAdmin, LogConsumer, Partition, Watermarks
 from stream.metrics.base import Metrics
 from stream.worker.adoption import Orphans
@@ -30,8 +30,32 @@ class Position:
     problem: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """What this process itself committed last in a partition that went without a clean end, its own death mark in it."""
+
+    committed: tuple[int, str]
+    #: The map names a record that a predecessor's death convicts, not one that ran here.
+    convicted: bool
+
+    @classmethod
+    def of(cls, ledger: PartitionLedger[OpenRecord]) -> Left | None:
+        if not ledger.counted or ledger.committed is None:
+            return None
+        return cls(ledger.committed, ledger.condemned is not None)
+
+    def without_us(self, found: OffsetMap) -> OffsetMap:
+        """We live: our mark is no death, and what ran here alone has killed nobody."""
+        trying = found.trying if self.convicted else None
+        return replace(found, deaths=max(0, found.deaths - 1), trying=trying)
+
+
 def position_of(
-    partition: Partition, committed: Committed | None, marks: Watermarks, limits: LedgerLimits
+    partition: Partition,
+    committed: Committed | None,
+    marks: Watermarks,
+    limits: LedgerLimits,
+    left: Left | None = None,
 ) -> Position:
     """From what is committed and what the log still has: pure. Nothing committed: the log's first offset."""
     offset, metadata = committed if committed is not None else (marks.low, "")
@@ -39,6 +63,8 @@ def position_of(
         loaded = decode(metadata, offset, marks.high)
     except MapUnreadable as error:
         return Position(min(max(offset, marks.low), marks.high), None, str(error))
+    if left is not None and left.committed == committed:
+        loaded = left.without_us(loaded)
     if committed is not None and not metadata:
         _LOG.warning("%s: no map at offset %d: nothing above it counts as done", partition, offset)
     ledger = PartitionLedger[OpenRecord](partition, loaded, marks.high, limits)
@@ -71,6 +97,8 @@ class Assignment:
         self._rules = rules
         self._clock_s = clock_s
         self._metrics = metrics
+        #: Of partitions that went without a clean end; a successor's commit makes it worthless.
+        self._left: dict[Partition, Left] = {}
         #: After a crash nothing is committed any more.
         self.crashed = False
 
@@ -78,7 +106,8 @@ class Assignment:
         found, marks = self._read(partitions)
         begin: dict[Partition, int] = {}
         for partition in partitions:
-            position = position_of(partition, found[partition], marks[partition], self._limits)
+            left = self._left.pop(partition, None)
+            position = position_of(partition, found[partition], marks[partition], self._limits, left)
             begin[partition] = position.begin
             if position.ledger is None:
                 self._set_aside(partition, position.problem, found[partition])
@@ -102,11 +131,19 @@ class Assignment:
                 ledger.unmark()
         if not self._committer.drain(now_s + self._rules.revoke_s):
             _LOG.warning("a final commit was not complete: the next owner runs what is left")
-        self._orphans.keep(self._share.drop(partitions), self._clock_s())
+        self._orphans.keep(self._drop(partitions), self._clock_s())
 
     def lost(self, partitions: Sequence[Partition]) -> None:
         _LOG.warning("lost %d partitions: nothing of them is committed", len(partitions))
-        self._orphans.forget(self._share.drop(partitions))
+        self._orphans.forget(self._drop(partitions))
+
+    def _drop(self, partitions: Sequence[Partition]) -> list[PartitionLedger[OpenRecord]]:
+        dropped = self._share.drop(partitions)
+        for ledger in dropped:
+            left = Left.of(ledger)
+            if left is not None:
+                self._left[ledger.partition] = left
+        return dropped
 
     def _read(
         self, partitions: Sequence[Partition]

@@ -13,6 +13,7 @@ from stream.errors import LogError
 from stream.ledger.ledger import LedgerLimits
 from stream.log.base import LogAdmin, LogConsumer, Partition, PlainProducer
 from stream.metrics.base import Metrics
+from stream.metrics.by_partition import PartitionLevels
 from stream.worker.assignment import position_of
 from stream.worker.heartbeat import Heartbeat, heartbeat_record
 from stream.worker.rules import Rules
@@ -71,7 +72,7 @@ class Chores:
         self._clients = clients
         self._limits = limits
         self._rules = rules
-        self._metrics = metrics
+        self._lag = PartitionLevels(metrics, "headrace_lag_records", "headrace_offset_map_chars")
         self._workers_topic = workers_topic
         self._beat = beat
         self._levels = levels
@@ -97,11 +98,9 @@ class Chores:
     def _measure_lag(self) -> None:
         ledgers = self._share.ledgers
         ends = self._clients.admin.stable_ends(list(ledgers), self._rules.chore_timeout_s)
-        for place, book in ledgers.items():
-            lag = len(book.open) + max(0, ends[place] - book.next_seen)
-            self._metrics.level(
-                "headrace_lag_records", lag, topic=place.topic, partition=str(place.partition)
-            )
+        self._lag.tell(
+            {place: len(book.open) + max(0, ends[place] - book.next_seen) for place, book in ledgers.items()}
+        )
 
     def _trim(self) -> None:
         """Delete what lies below our own confirmed base: it is answered, and work topics have no retention."""
@@ -128,6 +127,6 @@ class Chores:
             changed = found[place] != self._share.quarantined[place].committed
             if changed and position.ledger is not None:
                 _LOG.warning("%s is read again, from offset %d", place, position.begin)
-                self._share.own(place, position.ledger)
                 self._clients.consumer.seek(place, position.begin)
                 self._clients.consumer.resume([place])
+                self._share.own(place, position.ledger)  # last: where one of them fails it is looked at again

@@ -134,6 +134,8 @@ class HandOver:
             return 0
         calls: list[Call] = []
         self._append(record, calls)
+        if record.ledger.partition in self._stalled:
+            record.ledger.let_be()  # it waits for the registry, and somebody else's death must not be laid to it
         self._runner.submit(calls)
         return len(calls)
 
@@ -142,10 +144,22 @@ class HandOver:
         for lane in LANES:
             queue = self._share.waiting[lane]
             for place, record in enumerate(queue):
-                if record.ledger is not None and not _waits_for_condemned(record.ledger):
+                if record.ledger is not None and not self._waits_for_condemned(record.ledger):
                     del queue[place]
                     return record
         return None
+
+    def _waits_for_condemned(self, book: Ledger) -> bool:
+        """Its convicted record must be ended before another is named; unless nothing is read before it comes by."""
+        if book.condemned is None:
+            return False
+        if book.room and book.partition not in self._share.paused:
+            return True
+        _LOG.error(
+            "%s: record %d was to be ended as poison, but does not come by", book.partition, book.condemned
+        )
+        book.condemned = None
+        return False
 
     # ---- calls -----------------------------------------------------------------------------------------------------
 
@@ -193,16 +207,3 @@ class HandOver:
             for record in reversed(records):
                 if record.ledger is not None:
                     self._share.waiting[record.lane].appendleft(record)
-
-
-def _waits_for_condemned(book: Ledger) -> bool:
-    """Its convicted record must be ended before another is named; unless the ledger is full before it comes by."""
-    if book.condemned is None:
-        return False
-    if book.room:
-        return True
-    _LOG.error(
-        "%s: record %d was to be ended as poison, but does not come by", book.partition, book.condemned
-    )
-    book.condemned = None
-    return False

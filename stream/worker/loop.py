@@ -139,7 +139,8 @@ class Loop:
 
     def _meanwhile(self) -> bool | None:
         """While a transaction is under way: the engine's free slots are filled, and what ended is written."""
-        share = self._steps.share
-        if not share.running and not share.waiting_count:
+        share, stopped = self._steps.share, self._steps.flow.stopped
+        if not share.running and (stopped or not share.waiting_count):
             return None
-        return bool(self._steps.hand_over.refill() + self._take())
+        started = 0 if stopped else self._steps.hand_over.refill()
+        return bool(started + self._take())

@@ -8,6 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from schemas.source import Source
 from workers.journal import Journal, journal_path, read_totals
 
@@ -78,3 +80,22 @@ def test_a_line_cut_by_a_crash_of_the_machine_is_ignored(tmp_path: Path) -> None
 def test_no_journal_is_a_journal_of_zeros_and_each_process_name_has_its_own(tmp_path: Path) -> None:
     assert read_totals(tmp_path / "none") == (0, 0)
     assert journal_path(tmp_path, "worker-sim-00") != journal_path(tmp_path, "worker-sim-01")
+
+
+def test_a_journal_that_cannot_be_written_goes_on_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    journal = Journal(tmp_path / "one.starts", entries_max=2)
+
+    def full(*_arguments: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        assert [
+            journal.started(sources(1, 2)),
+            journal.started(sources(1, 3, 4)),
+            journal.started(sources(4)),
+        ] == [0, 1, 1]
+    journal.close()
+    assert [record.levelname for record in caplog.records] == ["WARNING"]

@@ -11,14 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from confluent_kafka.admin import (
-    AclBinding,
-    AclOperation,
-    AclPermissionType,
-    AdminClient,
-    ResourcePatternType,
-    ResourceType,
-)
+from confluent_kafka.admin import AclOperation
 
 from schemas.control import NO_CONTROL, read_control
 from schemas.headers import Headers
@@ -36,6 +29,7 @@ from stream.worker.heartbeat import read_heartbeat
 from stream.worker.parts import Parts
 from stream.worker.rules import Rules
 from stream.worker.run import serve
+from tests.stream.worker.acl import forbid
 from tests.stream.worker.house import header, request_line
 from workers.clock import SystemClock
 from workers.endpoint import Endpoint
@@ -227,18 +221,11 @@ def test_workers_that_join_and_leave_with_work_in_flight(installation: Installat
     assert not installation.errors
 
 
-def forbid_writing(bootstrap_servers: str, topic: str) -> None:
-    """By an ACL, for clients without credentials, as ours are."""
-    client = AdminClient({"bootstrap.servers": bootstrap_servers})
-    resource = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*")
-    rule = AclBinding(*resource, AclOperation.WRITE, AclPermissionType.DENY)
-    client.create_acls([rule])[rule].result(20)
-
-
 def test_bad_reply_topics_cost_their_own_answers_only(installation: Installation) -> None:
     prefix = installation.settings.prefix
     names = {
-        name: f"{prefix}replies.{name}" for name in ("good", "missing", "compacted", "small", "forbidden")
+        name: f"{prefix}replies.{name}"
+        for name in ("good", "missing", "compacted", "small", "forbidden", "closed")
     }
     installation.log.admin().create(
         [
@@ -246,10 +233,13 @@ def test_bad_reply_topics_cost_their_own_answers_only(installation: Installation
             TopicDescription(names["compacted"], 1, {"cleanup.policy": "compact"}),
             TopicDescription(names["small"], 1, {"max.message.bytes": "3000"}),
             TopicDescription(names["forbidden"], 2, {}),
+            TopicDescription(names["closed"], 2, {}),
         ],
         30,
     )
-    forbid_writing(installation.place.bootstrap_servers, names["forbidden"])
+    servers = installation.place.bootstrap_servers
+    forbid(AclOperation.WRITE, servers, names["forbidden"])
+    forbid(AclOperation.DESCRIBE_CONFIGS, servers, names["closed"])
     by_name = {
         name: installation.put(4, headers=[("headrace-reply-to", topic.encode())])
         for name, topic in names.items()
@@ -260,7 +250,7 @@ def test_bad_reply_topics_cost_their_own_answers_only(installation: Installation
     plain = installation.put(20)
     every = [*plain, *large, *(source for sources in by_name.values() for source in sources)]
     installation.start()
-    installation.await_outputs(every, names["good"], names["small"])
+    installation.await_outputs(every, names["good"], names["small"], names["closed"])
     reader = installation.log.reader([installation.settings.outputs.dead_letters])
     classes = Counter(header(letter, "headrace-error-class") for letter in reader.to_end(20))
     reader.close()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from schemas.lane import Lane
 from stream.config.settings import Limits
 from stream.errors import LogError, LogFenced
+from stream.log.base import Partition
 from stream.log.memory import Fault
-from tests.stream.worker.house import House, header
+from tests.stream.worker.house import FAST, House, header
 from workers.engines.base import Answer, Tokens
 
 ID = "headrace.worker.sim.00"
@@ -169,4 +172,44 @@ def test_a_full_partition_is_paused_and_read_on_later() -> None:
         assert all(len(book.open) <= 16 for book in worker.share.ledgers.values())
         for call in list(worker.runner.inside.values())[:2]:
             worker.runner.end(call.source)
+    assert house.outputs_of() == {str(source): 1 for source in sources}
+
+
+def test_a_drain_starts_nothing_new_even_while_it_commits() -> None:
+    house = House(slots=2)
+    worker = house.worker(auto=False, rules=dataclasses.replace(FAST, drain_s=40.0)).turn(5)
+    sources = house.put(200)
+    worker.turn(3, step_s=0)
+
+    def one_ends_each_second(_timeout_s: float) -> bool:
+        house.clock.passes(1.0)
+        for one in list(worker.runner.inside.values())[:1]:
+            worker.runner.end(one.source)
+        return True
+
+    worker.runner.wait = one_ends_each_second  # type: ignore[method-assign, assignment]
+    worker.loop.drain()
+    assert worker.runner.started == sources[:2]
+    assert house.outputs_of() == {str(source): 1 for source in sources[:2]}
+
+
+def test_a_reset_partition_whose_seek_fails_is_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = House()
+    sources = house.put(6)
+    house.commit_offset(3, "abc")
+    worker = house.worker().turn(10)
+    assert worker.share.quarantined
+    house.commit_offset(0, "")
+    seek = worker.sockets.consumer.seek
+    failures = iter([LogError("seek: erroneous state")])
+
+    def failing_once(place: Partition, offset: int) -> None:
+        for failure in failures:
+            raise failure
+        seek(place, offset)
+
+    monkeypatch.setattr(worker.sockets.consumer, "seek", failing_once)
+    for _ in range(2):
+        house.clock.passes(11)
+        worker.turn(200)
     assert house.outputs_of() == {str(source): 1 for source in sources}

@@ -1,0 +1,134 @@
+"""Single file: who is named, who is convicted, and who is not."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from schemas.errors import RegistryUnavailable
+from stream.config.settings import Limits
+from stream.ledger.offset_map import OffsetMap
+from tests.stream.worker.house import House, Worker, header
+
+
+def committed(house: House, partition: int = 0) -> OffsetMap:
+    found = house.committed(partition=partition)
+    assert found is not None
+    return found
+
+
+def poisoned(house: House) -> list[str | None]:
+    return [
+        header(letter, "headrace-source")
+        for letter in house.dead_letters
+        if header(letter, "headrace-error-class") == "poison"
+    ]
+
+
+def test_a_session_that_was_lost_is_no_death_of_a_process_that_lives() -> None:
+    house = House()
+    sources = house.put(3)
+    worker = house.worker(auto=False)
+    for _ in range(4):
+        worker.turn(6)
+        assert committed(house).deaths == 1
+        worker.sockets.consumer.lose()  # type: ignore[attr-defined]
+    worker.turn(6).runner.auto = True
+    worker.runner.end_all()
+    worker.turn(20)
+    assert house.outputs_of() == {str(source): 1 for source in sources}
+    assert not house.dead_letters
+
+
+def test_what_runs_alone_here_is_not_convicted_by_a_final_commit_that_failed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = House()
+    house.put(3)
+    for _ in range(2):
+        house.worker(auto=False).turn(4)
+    worker = house.worker(auto=False).turn(6)
+    assert committed(house).trying == 0
+    owned = list(worker.share.ledgers)
+    with monkeypatch.context() as patch:
+        patch.setattr(worker.steps.committer, "drain", lambda _deadline_s: False)
+        worker.steps.assignment.revoked(owned)
+    for place, begin in worker.steps.assignment.assigned(owned).items():
+        worker.sockets.consumer.seek(place, begin)
+    worker.turn(10)
+    assert committed(house).deaths == 3
+    assert not house.dead_letters
+
+
+def test_a_predecessors_victim_is_still_convicted_after_a_lost_session() -> None:
+    house = House()
+    killer = house.put(1)[0]
+    for _ in range(3):
+        house.worker(auto=False).turn(6)
+    worker = house.worker(auto=False)
+    worker.turn(1, step_s=0)
+    worker.sockets.consumer.lose()  # type: ignore[attr-defined]
+    worker.turn(20)
+    assert poisoned(house) == [str(killer)]
+
+
+def test_a_convicted_record_behind_a_pause_does_not_stop_its_partition() -> None:
+    """Its session stands before it, and the partition is paused one record before it comes by."""
+    house = House(limits=Limits(open_records_max=24))
+    house.put(23, session="s")
+    killer = house.put(1)[0]
+    house.put(5)
+    for _life in range(6):
+        worker = house.worker(auto=False)
+        poll_one_by_one(worker)
+        if not runs_until(worker, killer):
+            break
+    assert sum(house.outputs_of().values()) == 29
+    assert poisoned(house) == [str(killer)]
+
+
+def poll_one_by_one(worker: Worker) -> None:
+    poll = worker.sockets.consumer.poll
+    worker.sockets.consumer.poll = lambda _records, wait_s: poll(1, wait_s)  # type: ignore[method-assign, assignment]
+
+
+def runs_until(worker: Worker, killer: Any) -> bool:
+    """Whether `killer` came to run; all others end."""
+    for _ in range(300):
+        worker.turn(1)
+        if killer in [call.source for call in worker.runner.inside.values()]:
+            return True
+        worker.runner.end_all()
+    return False
+
+
+def test_a_record_that_waits_for_the_registry_is_not_named_beside_the_one_that_runs() -> None:
+    house = House()
+    house.put(1)
+    killer = house.put(1, partition=1)[0]
+    for _ in range(2):
+        house.worker(auto=False).turn(4)
+    worker = house.worker(auto=False)
+    without_registry(worker)
+    while not worker.runner.inside:
+        worker.turn(1)
+    assert [committed(house, place).trying for place in (0, 1)] == [None, 0]
+    worker = house.worker(auto=False).turn(30)
+    for _ in range(10):
+        worker.runner.end_all()
+        worker.turn(3)
+    assert poisoned(house) == [str(killer)]
+
+
+def without_registry(worker: Worker) -> None:
+    """The first record cannot be decoded here."""
+    real = worker.steps.hand_over._decoder
+
+    class Decoder:
+        def decode(self, value: bytes, format_: str) -> Any:
+            if b"r-0" in value:
+                raise RegistryUnavailable("away")
+            return real.decode(value, format_)
+
+    worker.steps.hand_over._decoder = Decoder()  # type: ignore[assignment]
