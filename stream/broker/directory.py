@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 from pathlib import Path
 
@@ -24,10 +25,21 @@ def check_unlocked(data_dir: Path, pid_file: Path) -> None:
     except FileNotFoundError:
         return
     except OSError as error:
-        owner = pid_file.read_text().strip() if pid_file.exists() else "unknown"
-        raise BrokerError(
-            f"another broker holds {data_dir} (pid {owner}): stop it, or choose another --state-dir"
-        ) from error
+        raise BrokerError(_why_locked(data_dir, pid_file, error)) from error
+
+
+def _why_locked(data_dir: Path, pid_file: Path, error: OSError) -> str:
+    # POSIX lets a lock that is taken answer EACCES as well; Linux answers EAGAIN, and EACCES when opening only.
+    if error.errno != errno.EAGAIN:
+        return f"{data_dir} cannot be used ({error.strerror}): mend its rights, or choose another --state-dir"
+    return f"another broker holds {data_dir} (pid {_owner(pid_file)}): stop it, or choose another --state-dir"
+
+
+def _owner(pid_file: Path) -> str:
+    try:
+        return pid_file.read_text().strip()
+    except OSError:
+        return "unknown"
 
 
 def is_formatted(data_dir: Path) -> bool:
@@ -36,13 +48,17 @@ def is_formatted(data_dir: Path) -> bool:
 
 
 def last_error(log_file: Path, since: int) -> str | None:
-    """The last ERROR (or FATAL) line of the log after byte `since`, with the exceptions below it."""
-    if not log_file.exists():
+    """The last ERROR (or FATAL) line of the log after byte `since`, with the exceptions below it.
+
+    None where the log cannot be read: somebody may have rotated it away.
+    """
+    try:
+        with log_file.open("rb") as log:
+            size = log.seek(0, 2)
+            log.seek(max(since, size - LOG_TAIL_BYTES))
+            return error_of(log.read().decode(errors="replace"))
+    except OSError:
         return None
-    with log_file.open("rb") as log:
-        size = log.seek(0, 2)
-        log.seek(max(since, size - LOG_TAIL_BYTES))
-        return error_of(log.read().decode(errors="replace"))
 
 
 def error_of(text: str) -> str | None:

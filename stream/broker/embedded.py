@@ -166,14 +166,7 @@ class EmbeddedBroker:
         command = self._java(
             jars, "kafka.tools.StorageTool", "format", "-t", cluster_id(), "-c", "server.properties"
         )
-        done = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            timeout=FORMAT_TIMEOUT_S,
-            check=False,
-            env=_environment(),
-        )
+        done = run_to_end(command, FORMAT_TIMEOUT_S, f"formatting {self._dir}")
         if done.returncode != 0:
             raise BrokerError(f"formatting {self._dir} failed: {exceptions_of(done.stderr or done.stdout)}")
 
@@ -192,6 +185,18 @@ class EmbeddedBroker:
             os.pathsep.join(map(str, jars)),
             *paths,
         ]
+
+
+def run_to_end(command: Sequence[str], timeout_s: float, what: str) -> subprocess.CompletedProcess[str]:
+    """A short Java program and what it said. BrokerError when it takes longer; it is killed then."""
+    try:
+        return subprocess.run(
+            command, capture_output=True, text=True, timeout=timeout_s, check=False, env=_environment()
+        )
+    except subprocess.TimeoutExpired as slow:
+        raise BrokerError(
+            f"{what} was not done within {timeout_s:g} s: try again on a quieter machine"
+        ) from slow
 
 
 def _environment() -> dict[str, str]:

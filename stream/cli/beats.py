@@ -42,5 +42,5 @@ def _read(value: bytes | None) -> Heartbeat | None:
     """None for what is none, or of a later version: a command must not fail by it."""
     try:
         return None if value is None else read_heartbeat(value)
-    except msgspec.DecodeError:
+    except (msgspec.DecodeError, RecursionError):
         return None

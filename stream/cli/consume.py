@@ -6,6 +6,7 @@ import argparse
 import sys
 
 from stream.cli.consuming import Consuming
+from stream.cli.deadline import Deadline
 from stream.cli.installation import find_installation
 from stream.cli.options import installation_options, positive, seconds
 from stream.cli.parser import Commands
@@ -32,14 +33,13 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    log = find_installation(arguments).log("consume")
-    partitions = require_topic(log, arguments.topic)
+    deadline = Deadline(arguments.timeout)
+    log = find_installation(arguments).log("consume", deadline)
+    partitions = require_topic(log, arguments.topic, deadline)
 
     def write(record: Record) -> None:
         sys.stdout.write(record_line(record, as_bytes=arguments.as_bytes) + "\n")
 
-    consuming = Consuming(
-        log, partitions, from_latest=arguments.begin == "latest", timeout_s=arguments.timeout
-    )
+    consuming = Consuming(log, partitions, deadline, from_latest=arguments.begin == "latest")
     consuming.run(arguments.count, write, sys.stdout.flush)
     return 0

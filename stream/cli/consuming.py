@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
 from typing import Final
 
+from stream.cli.deadline import Deadline
 from stream.errors import WaitedTooLong
 from stream.log.base import Log, Partition, Polled, Record
 
@@ -17,18 +17,18 @@ ASK_S: Final = 30.0
 
 
 class Consuming:
-    """One pass over partitions. Without `timeout_s` it takes as long as it takes: the user can end it."""
+    """One pass over partitions. WaitedTooLong also when the time is up before the first record."""
 
     def __init__(
-        self, log: Log, partitions: Sequence[Partition], *, from_latest: bool, timeout_s: float | None
+        self, log: Log, partitions: Sequence[Partition], deadline: Deadline, *, from_latest: bool
     ) -> None:
         self._log = log
-        self._until_s = None if timeout_s is None else time.monotonic() + timeout_s
-        self._timeout_s = timeout_s
-        self._ends = log.admin().stable_ends(partitions, ASK_S)
-        lows = {
-            partition: marks.low for partition, marks in log.admin().watermarks(partitions, ASK_S).items()
-        }
+        self._deadline = deadline
+        with deadline.asking(ASK_S) as ask_s:
+            self._ends = log.admin().stable_ends(partitions, ask_s)
+        with deadline.asking(ASK_S) as ask_s:
+            marks = log.admin().watermarks(partitions, ask_s)
+        lows = {partition: watermarks.low for partition, watermarks in marks.items()}
         self._begins: Mapping[Partition, int] = self._ends if from_latest else lows
         self._left = {place for place, begin in self._begins.items() if begin < self._ends[place]}
         self._records = 0
@@ -53,13 +53,13 @@ class Consuming:
         return BATCH_RECORDS_MAX if count is None else min(BATCH_RECORDS_MAX, count - self._records)
 
     def _wait_s(self, count: int | None) -> float:
-        if self._until_s is None:
-            return POLL_S
-        left_s = self._until_s - time.monotonic()
-        if left_s <= 0:
+        try:
+            return min(POLL_S, self._deadline.left_s)
+        except WaitedTooLong as late:
             wanted = "the end is not reached" if count is None else f"{count} were asked for"
-            raise WaitedTooLong(f"{self._records} records in {self._timeout_s:g} s, {wanted}")
-        return min(POLL_S, left_s)
+            raise WaitedTooLong(
+                f"{self._records} records in {self._deadline.timeout_s:g} s, {wanted}"
+            ) from late
 
     def _take(self, polled: Polled, count: int | None, write: Callable[[Record], None]) -> None:
         for record in polled.records:

@@ -7,8 +7,8 @@ import json
 import sys
 from typing import Final
 
+from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit
-from stream.cli.finding.scan import Deadline
 from stream.cli.finding.search import Search
 from stream.cli.installation import find_installation
 from stream.cli.options import installation_options, json_option, timeout_option
@@ -32,7 +32,7 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     deadline = Deadline(arguments.timeout)
     found = find_installation(arguments)
-    search = Search(found.log("find"), found.settings, deadline)
+    search = Search(found.log("find", deadline), found.settings, deadline)
     hits = 0
     for hit in search.run(arguments.record):
         hits += 1

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from stream.cli.deadline import Deadline
 from stream.cli.options import DEFAULT_STATE_DIR
 from stream.cli.settings import checked_settings
 from stream.config.settings import Settings
@@ -52,13 +53,17 @@ class Installation:
         """One is configured, or the embedded one runs."""
         return self.settings.kafka is not None or bool(self.runtime.get("bootstrap_servers"))
 
-    def log(self, command: str) -> Log:
-        """The clients of a one-shot command. LogTimeout with the address where no broker answers."""
+    def log(self, command: str, deadline: Deadline | None = None) -> Log:
+        """The clients of a one-shot command.
+
+        LogTimeout with the address where no broker answers, WaitedTooLong where `deadline` comes first.
+        """
         log = kafka_log(self.place(command))
-        try:
-            log.admin().topics(ANSWER_S)
-        except LogTimeout as silent:
-            raise LogTimeout(self.no_answer(silent)) from silent
+        with (deadline or Deadline(None)).asking(ANSWER_S) as ask_s:
+            try:
+                log.admin().topics(ask_s)
+            except LogTimeout as silent:
+                raise LogTimeout(self.no_answer(silent)) from silent
         return log
 
     def no_answer(self, error: LogTimeout) -> str:

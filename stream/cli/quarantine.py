@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from stream.cli.finding.scan import Deadline
+from stream.cli.deadline import Deadline
 from stream.cli.installation import Installation, find_installation
 from stream.cli.options import installation_options, json_option, partition, timeout_option
 from stream.cli.parser import Commands
@@ -64,10 +64,11 @@ def replay_offset(standing: Standing, begin: str) -> int:
 
 
 def _list(found: Installation, deadline: Deadline, *, as_json: bool) -> int:
-    log = found.log("quarantine")
-    partitions = list(distrusted(log.admin(), found.settings))
-    topics = list(log.admin().topics(ASK_S))
-    refused = refused_topics(log, found.settings, topics, deadline)
+    log = found.log("quarantine", deadline)
+    with deadline.asking(ASK_S) as ask_s:
+        topics = log.admin().topics(ask_s)
+    partitions = list(distrusted(log.admin(), found.settings, topics, deadline))
+    refused = refused_topics(log, found.settings, list(topics), deadline)
     if as_json:
         told = {
             "partitions": [_as_json(one) for one in partitions],

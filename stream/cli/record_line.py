@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
+from collections.abc import Callable
 
 import msgspec
 
@@ -16,21 +17,28 @@ _LINE_ENDS = str.maketrans({"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\
 def record_line(record: Record, *, as_bytes: bool = False) -> str:
     """Partition, offset, timestamp (ms), key, headers, encoding and value; no line end.
 
-    Key and headers are text (bytes that are not UTF-8 as ``\\xff``); `as_bytes` gives base64 for all three.
+    Key and headers are text (bytes that are not UTF-8 as ``\\xff``); `as_bytes` gives base64 for all three. Headers
+    that the client cannot give are null, and `headers_note` says why.
     """
     text = _base64 if as_bytes else _text
-    headers = [[name, text(value)] for name, value in record.headers() or ()]
     head = {
         "partition": record.partition(),
         "offset": record.offset(),
         "timestamp": record.timestamp()[1],
         "key": text(record.key()),
-        "headers": headers,
+        **_headers(record, text),
     }
     encoding, value = _bytes_value(record.value()) if as_bytes else _value(record.value())
     started = json.dumps(head, ensure_ascii=False)[:-1]
     line = f'{started}, "encoding": {json.dumps(encoding)}, "value": {value}}}'
     return line if line.isascii() else line.translate(_LINE_ENDS)
+
+
+def _headers(record: Record, text: Callable[[bytes | None], str | None]) -> dict[str, object]:
+    try:
+        return {"headers": [[name, text(value)] for name, value in record.headers() or ()]}
+    except UnicodeDecodeError:
+        return {"headers": None, "headers_note": "a header's name is not UTF-8"}
 
 
 def readable(value: bytes | None) -> tuple[str | None, str | None]:

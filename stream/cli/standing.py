@@ -55,10 +55,15 @@ class Standing:
         return open_below + max(0, offset - begin)
 
 
-def standings(admin: LogAdmin, group: str, partitions: Sequence[Partition]) -> Mapping[Partition, Standing]:
-    """Every partition's standing, from plain offsets: nobody who commits is waited for. LogTimeout after ASK_S."""
-    committed = admin.group_offsets(group, partitions, ASK_S)
-    marks, ends = admin.watermarks(partitions, ASK_S), admin.stable_ends(partitions, ASK_S)
+def standings(
+    admin: LogAdmin, group: str, partitions: Sequence[Partition], ask_s: float = ASK_S
+) -> Mapping[Partition, Standing]:
+    """Every partition's standing, from plain offsets: nobody who commits is waited for.
+
+    LogTimeout when one of the three questions has no answer in `ask_s`.
+    """
+    committed = admin.group_offsets(group, partitions, ask_s)
+    marks, ends = admin.watermarks(partitions, ask_s), admin.stable_ends(partitions, ask_s)
     return {
         place: _standing(group, place, marks[place].low, marks[place].high, ends[place], committed[place])
         for place in partitions

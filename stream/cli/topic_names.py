@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Final
 
+from stream.cli.deadline import Deadline
 from stream.config.findings import nearest
 from stream.config.settings import Settings
 from stream.errors import LogError, UsageError
@@ -17,9 +18,10 @@ METADATA_S: Final = 10.0
 FRAME_BYTES: Final = 512
 
 
-def require_topic(log: Log, topic: str) -> list[Partition]:
+def require_topic(log: Log, topic: str, deadline: Deadline | None = None) -> list[Partition]:
     """Its partitions; UsageError with the nearest name when there is no such topic."""
-    topics = log.admin().topics(METADATA_S)
+    with (deadline or Deadline(None)).asking(METADATA_S) as ask_s:
+        topics = log.admin().topics(ask_s)
     if topic not in topics:
         visible = [name for name in topics if not name.startswith("__")]
         raise UsageError(f"no topic '{topic}'{nearest(topic, visible)}")

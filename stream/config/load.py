@@ -26,6 +26,7 @@ CLIENT_KEYS_OWN: Final = re.compile(
     r"bootstrap\.servers|metadata\.broker\.list|group\..*|transactional\.id|transaction\..*|isolation\.level"
     r"|enable\..*|auto\..*|acks|request\.required\.acks|partition\.assignment\.strategy|.*_cb|client\.id"
 )
+PORT_MAX: Final = 65_535
 
 
 def load_settings(path: Path | None) -> Settings:
@@ -83,7 +84,7 @@ def _read(values: dict[str, Any], folder: Path, findings: Findings) -> Settings:
         commit_interval_ms=_read_one(
             root.below("commit"), "interval_ms", 1, 10_000, default.commit_interval_ms
         ),
-        metrics_port=_read_one(root.below("metrics"), "port", 0, 65_535, default.metrics_port),
+        metrics_port=_read_one(root.below("metrics"), "port", 0, PORT_MAX, default.metrics_port),
         limits=read_limits(root.below("limits")),
     )
     root.close(SECTIONS_LATER)
@@ -117,9 +118,22 @@ def _client_value(value: object) -> str:
 
 
 def _read_registry(table: Table) -> str | None:
-    url = table.take("url", text(pattern=r"https?://\S+", like="an http:// or https:// address"), None)
+    url = table.take("url", _url, None)
     table.close()
     return url
+
+
+def _url(value: object) -> str:
+    import httpx  # noqa: PLC0415 - it takes as long as all else, and few have a registry
+
+    taken = text(pattern=r"https?://\S+", like="an http:// or https:// address")(value)
+    try:
+        url = httpx.URL(taken)
+    except httpx.InvalidURL as wrong:
+        raise ValueError(f'must be an http:// or https:// address, "{taken}" is none: {wrong}') from wrong
+    if not url.host or not (url.port is None or 1 <= url.port <= PORT_MAX):
+        raise ValueError(f'must name a host, and a port from 1 to {PORT_MAX} if any, not "{taken}"')
+    return taken
 
 
 def _read_one(table: Table, key: str, low: int, high: int, default: int) -> int:

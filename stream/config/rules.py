@@ -11,6 +11,9 @@ from stream.config.findings import nearest
 T = TypeVar("T")
 Rule = Callable[[object], T]
 
+#: Whole numbers from here on are not told in full.
+_TOLD_BELOW: Final = 10**30
+
 _KINDS: Final[dict[type, str]] = {
     str: "text",
     bool: "true or false",
@@ -43,7 +46,7 @@ def whole(low: int, high: int) -> Rule[int]:
     def rule(value: object) -> int:
         taken = _typed(value, int)
         if not low <= taken <= high:
-            raise ValueError(f"must be from {low} to {high}, not {taken}")
+            raise ValueError(f"must be from {low} to {high}, not {_told(taken)}")
         return taken
 
     return rule
@@ -55,7 +58,7 @@ def number(low: float, high: float) -> Rule[float]:
     def rule(value: object) -> float:
         taken: float = value if type(value) is int else _typed(value, float)
         if not low <= taken <= high:
-            raise ValueError(f"must be from {low:g} to {high:g}, not {taken:g}")
+            raise ValueError(f"must be from {low:g} to {high:g}, not {_told(taken)}")
         return taken
 
     return rule
@@ -91,6 +94,13 @@ def any_table(value: object) -> Mapping[str, Any]:
     """A table that somebody else checks."""
     taken: Mapping[str, Any] = _typed(value, dict)
     return taken
+
+
+def _told(number: float) -> str:
+    """A number for a finding. TOML's whole numbers have no bound, those that Python turns into text have one."""
+    if isinstance(number, int) and abs(number) >= _TOLD_BELOW:
+        return "a number of very many digits"
+    return f"{number:g}" if isinstance(number, float) else str(number)
 
 
 def _typed(value: object, kind: type[T]) -> T:

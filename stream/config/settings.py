@@ -12,6 +12,8 @@ from workers.endpoint import Endpoint
 InputFormat = Literal["json", "avro", "avro-registry"]
 
 MIB = 1024 * 1024
+#: The headers that the service adds to a record, and the batch around it.
+OWN_BYTES_MAX = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Final
 
 from schemas.lane import LANES, Lane
-from stream.config.patterns import TOPIC_NAME, check_pattern
+from schemas.topic_name import TOPIC_CHARS_MAX
+from stream.config.patterns import DOT_NAMES, TOPIC_NAME, check_pattern
 from stream.config.rules import one_of, text, texts
 from stream.config.settings import InputBinding, Outputs
 from stream.config.table import Table
@@ -72,15 +73,22 @@ def _schema_fault(path: Path) -> str | None:
 
 def read_outputs(table: Table, prefix: str) -> Outputs:
     """Topics for answers and dead letters; the defaults carry the installation's prefix."""
-    name = text(249, TOPIC_NAME, 'the name of a topic: letters, digits, ".", "_" and "-"')
-    results = table.take("results", name, f"{prefix}results")
+    results = table.take("results", _name, f"{prefix}results")
     outputs = Outputs(
         results=results,
-        dead_letters=table.take("dead_letters", name, f"{prefix}dead-letters"),
+        dead_letters=table.take("dead_letters", _name, f"{prefix}dead-letters"),
         reply_topics=table.take("reply_topics", texts(_pattern), (results, f"{prefix}replies.*")),
     )
     table.close()
     return outputs
+
+
+def _name(value: object) -> str:
+    like = 'the name of a topic: letters, digits, ".", "_" and "-"'
+    taken = text(TOPIC_CHARS_MAX, TOPIC_NAME, like)(value)
+    if taken in DOT_NAMES:
+        raise ValueError(f'must be {like}, but neither "." nor ".."')
+    return taken
 
 
 def _pattern(value: object) -> str:

@@ -17,6 +17,7 @@ from stream.demo.run import Sent, feed, watch
 from stream.demo.samples import samples
 from stream.demo.show import dead_letters_table, progress_bar, results_table, tally_lines
 from stream.demo.tally import Outcome, tally
+from stream.errors import UsageError
 from stream.log.kafka import kafka_log
 from stream.place import Place
 from stream.supervisor.lock import state_dir_lock
@@ -26,6 +27,8 @@ from workers.journal import journal_path, read_totals
 
 ENDPOINT: Final = "smollm2"
 STATE_DIR: Final = Path(".headrace-demo")
+#: Also the mark of a directory that a demo may empty.
+CONFIG_NAME: Final = "demo.toml"
 #: The simulated engine is slow enough to be killed in the middle of its work.
 CONFIGS: Final = {
     "vllm": f'[endpoints.{ENDPOINT}]\nengine = "vllm"\npartitions = 8\n',
@@ -45,14 +48,17 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
         help="SIGKILL that process in the middle (with the simulated engine: worker by default)",
     )
     parser.add_argument(
-        "--state-dir", type=Path, default=STATE_DIR, help="emptied first (default: %(default)s)"
+        "--state-dir",
+        type=Path,
+        default=STATE_DIR,
+        help="emptied first, if a demo made it (default: %(default)s)",
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
     kill = arguments.kill or ("worker" if arguments.engine == "simulated" else "none")
     console = Console()
-    config = _prepare(arguments.state_dir, arguments.engine)
+    config = prepare(arguments.state_dir, arguments.engine)
     # A terminal that goes away, or a time limit around us, must not leave an installation behind.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
@@ -74,16 +80,32 @@ def _end(number: int, _frame: object) -> None:
     raise SystemExit(0 if number == signal.SIGTERM else 1)
 
 
-def _prepare(state_dir: Path, engine: str) -> Path:
-    """An empty state directory with the demo's configuration. Refused while something lives in it."""
+def prepare(state_dir: Path, engine: str) -> Path:
+    """An empty state directory with the demo's configuration. Refused while something lives in it, or is not ours."""
     if state_dir.exists():
+        _refuse_foreign(state_dir)
         with state_dir_lock(state_dir) as lock:
             end_predecessor(RuntimeFile(state_dir).read(), lock)
             shutil.rmtree(state_dir)
     state_dir.mkdir(parents=True)
-    config = state_dir / "demo.toml"
+    config = state_dir / CONFIG_NAME
     config.write_text(CONFIGS[engine], encoding="utf-8")
     return config
+
+
+def _refuse_foreign(state_dir: Path) -> None:
+    """UsageError for a directory with something in it that no demo has put there: it would be deleted."""
+    try:
+        ours = (state_dir / CONFIG_NAME).is_file() or not any(state_dir.iterdir())
+    except OSError as error:
+        raise UsageError(
+            f"the state directory {state_dir} cannot be used ({error.strerror}): choose another --state-dir"
+        ) from error
+    if not ours:
+        raise UsageError(
+            f"{state_dir} is not empty and no earlier demo made it (there is no {CONFIG_NAME} in it): the demo "
+            "would delete all of it; choose another --state-dir"
+        )
 
 
 def _main_job(console: Console, installation: DemoInstallation, place: Place, kill: str) -> bool:

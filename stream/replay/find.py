@@ -12,6 +12,7 @@ from schemas.failure import ErrorClass
 from schemas.source import Source
 from stream.config.settings import Settings
 from stream.log.base import Log
+from stream.log.readable import safe_headers
 
 #: Without progress for so long a broker has gone.
 PATIENCE_S = 30.0
@@ -62,7 +63,7 @@ def find_dead_letters(log: Log, settings: Settings, wanted: Wanted = Wanted()) -
     try:
         for record in reader.to_end(PATIENCE_S):
             try:
-                letter = parse_dead_letter(record.key(), record.value(), record.headers())
+                letter = parse_dead_letter(record.key(), record.value(), safe_headers(record))
             except ForeignRecord:
                 continue
             found = Found(record.partition(), record.offset(), record.timestamp()[1], letter)

@@ -25,6 +25,16 @@ def marker_of(found: Found, settings: Settings, run: str) -> Output:
     return Output(settings.own_topic("replays"), found.place.encode(), msgspec.json.encode(value), headers, 0)
 
 
+def _read(key: bytes | None, value: bytes | None) -> tuple[str, _Marker] | None:
+    """Which dead letter was replayed, and its marker; None for what is none of ours: it says nothing of any."""
+    if key is None or value is None:
+        return None
+    try:
+        return key.decode(), msgspec.json.decode(value, type=_Marker)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
+
+
 class Markers:
     """The markers on `headrace.replays`, read to their end."""
 
@@ -39,9 +49,10 @@ class Markers:
         reader = self._log.reader([self._topic])
         try:
             for record in reader.to_end(PATIENCE_S):
-                key, value = record.key(), record.value()
-                if key is not None and value is not None:
-                    self._of[key.decode()] = msgspec.json.decode(value, type=_Marker)
+                found = _read(record.key(), record.value())
+                if found is not None:
+                    place, marker = found
+                    self._of[place] = marker
         finally:
             reader.close()
 

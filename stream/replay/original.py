@@ -35,7 +35,7 @@ class Originals:
         key, value, headers = letter.key, letter.value, letter.original_headers
         if not letter.whole:
             record = self._fetch(letter)
-            key, value, headers = record.key(), record.value(), _without_count(record.headers())
+            key, value, headers = record.key(), record.value(), _without_count(record)
         count = (REPLAY, b"%d" % (letter.replay + 1))
         return Output(topic, key, value, [*headers, count], partition)
 
@@ -60,5 +60,9 @@ def _first(reader: LogReader) -> Record | None:
     return polled.records[0] if polled.records else None
 
 
-def _without_count(headers: Headers | None) -> Headers:
+def _without_count(record: Record) -> Headers:
+    try:
+        headers = record.headers()
+    except UnicodeDecodeError as wrong:
+        raise CannotReplay("a part was left out, and a header's name at its source is not UTF-8") from wrong
     return list(split_replay(headers)[0]) if headers else []

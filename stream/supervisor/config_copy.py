@@ -13,7 +13,7 @@ from stream.supervisor.atomic import replace_text
 
 COPY_NAME: Final = "config.toml"
 #: A schema's file is looked for beside the configuration, and the copy lies elsewhere.
-SCHEMA: Final = re.compile(r"""(\bschema\s*=\s*)(["'])([^"'\n]+)\2""")
+SCHEMA: Final = re.compile(r"""((?:\bschema|"schema"|'schema')\s*=\s*)(["'])([^"'\n]+)\2""")
 
 
 def copy_config(config: Path | None, state_dir: Path) -> None:

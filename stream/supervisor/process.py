@@ -86,8 +86,11 @@ class RoleProcess:
 
 
 def last_line(log_file: Path) -> str | None:
-    """The last line of a log that says something."""
-    with log_file.open("rb") as log:
-        log.seek(max(0, log.seek(0, 2) - LOG_TAIL_BYTES))
-        lines = [line.strip() for line in log.read().decode(errors="replace").splitlines()]
+    """The last line of a log that says something; None where it cannot be read: somebody may have rotated it away."""
+    try:
+        with log_file.open("rb") as log:
+            log.seek(max(0, log.seek(0, 2) - LOG_TAIL_BYTES))
+            lines = [line.strip() for line in log.read().decode(errors="replace").splitlines()]
+    except OSError:
+        return None
     return next((line[:REASON_CHARS_MAX] for line in reversed(lines) if line), None)

@@ -34,7 +34,7 @@ def read_report(state_dir: Path, process_name: str) -> Report | None:
     """The last word of a process of that name; None: it has not said anything that can be read."""
     try:
         return msgspec.json.decode(report_file(state_dir, process_name).read_bytes(), type=Report)
-    except (FileNotFoundError, msgspec.DecodeError):
+    except (OSError, msgspec.DecodeError):
         return None
 
 

@@ -122,8 +122,10 @@ class Up:
             log.warning("ending at once")
             return self._stop.exit_code
         finally:
-            supervisor.kill()
-            self._leave()
+            try:
+                supervisor.kill()
+            finally:
+                self._leave()
         return code
 
     def _start(self, supervisor: Supervisor) -> None:

@@ -104,13 +104,28 @@ class Supervisor:
         self.kill(roles)
 
     def kill(self, roles: Callable[[str], bool] = bool) -> None:
-        """End these (all, by default) at once, with their process groups, and forget them."""
+        """End these (all, by default) at once, with their process groups, and forget them.
+
+        One that cannot be ended stays known, and its error is raised when all others have been ended.
+        """
+        first: Exception | None = None
         for unit in [unit for unit in self.units if roles(unit.process.role)]:
+            try:
+                self._kill(unit)
+            except Exception as error:
+                log.exception("%s cannot be ended", unit.process.name)
+                first = first or error
+        self._changed(self.units)
+        if first is not None:
+            raise first
+
+    def _kill(self, unit: Unit) -> None:
+        try:
             if _lives(unit):
                 log.warning("%s did not end in time: killing it", unit.process.name)
+        finally:
             unit.process.kill()
-            self.units.remove(unit)
-        self._changed(self.units)
+        self.units.remove(unit)
 
     def _launch(self, unit: Unit) -> None:
         try:

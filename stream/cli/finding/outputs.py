@@ -6,12 +6,14 @@ from collections.abc import Iterable, Iterator
 
 from schemas.dead_letter import parse_dead_letter
 from schemas.errors import SchemasError
+from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
-from stream.cli.finding.scan import Deadline, scan
+from stream.cli.finding.scan import scan
 from stream.cli.finding.wanted import Wanted, position
 from stream.config.loops import reply_patterns
 from stream.config.settings import Settings
 from stream.log.base import LogReader, Record
+from stream.log.readable import safe_headers
 
 
 def output_topics(settings: Settings, topics: Iterable[str]) -> list[str]:
@@ -38,7 +40,7 @@ def outputs(reader: LogReader, settings: Settings, wanted: Wanted, deadline: Dea
 def _cause(record: Record) -> str:
     """The failure, in a line."""
     try:
-        failure = parse_dead_letter(record.key(), record.value(), record.headers()).failure
+        failure = parse_dead_letter(record.key(), record.value(), safe_headers(record)).failure
     except SchemasError as wrong:
         return f"its cause cannot be read: {wrong}"
     return f"{failure.error_class} ({failure.stage}): {failure.message}"

@@ -8,9 +8,9 @@ from itertools import islice
 from typing import Final
 
 from schemas.source import Source
+from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.outputs import output_topics, outputs
-from stream.cli.finding.scan import Deadline
 from stream.cli.finding.underway import Underway
 from stream.cli.finding.wanted import Wanted, WantedId, WantedSource, WantedSources
 from stream.config.settings import Settings
@@ -28,7 +28,8 @@ class Search:
         self._log = log
         self._settings = settings
         self._deadline = deadline
-        self._topics = log.admin().topics(ASK_S)
+        with deadline.asking(ASK_S) as ask_s:
+            self._topics = log.admin().topics(ask_s)
         self._underway = Underway(log, settings, self._topics, deadline)
 
     def run(self, words: str) -> Iterator[Hit]:

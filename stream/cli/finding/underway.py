@@ -7,8 +7,9 @@ from collections.abc import Collection, Iterator, Mapping
 from schemas.lane import LANES
 from schemas.source import Source
 from stream.cli.beats import last_beats
+from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
-from stream.cli.finding.scan import Deadline, scan_topics
+from stream.cli.finding.scan import scan_topics
 from stream.cli.finding.wanted import Wanted, WantedSources, position
 from stream.cli.standing import Standing, partitions_of, standings
 from stream.config.patterns import TopicPattern

@@ -10,6 +10,7 @@ import msgspec
 from schemas import headers as names
 from schemas.source import Source
 from stream.log.base import Record
+from stream.log.readable import safe_headers
 
 
 class Wanted(Protocol):
@@ -104,7 +105,7 @@ def source_of(record: Record) -> Source | None:
 
 
 def _header(record: Record) -> bytes | None:
-    for name, value in record.headers() or ():
+    for name, value in safe_headers(record) or ():
         if name == names.SOURCE:
             return value
     return None

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from schemas.lane import LANES
+from stream.cli.deadline import Deadline
 from stream.cli.standing import Standing, partitions_of, standings
 from stream.config.patterns import TopicPattern
 from stream.config.settings import Settings
@@ -14,11 +15,13 @@ from stream.log.base import LogAdmin, Partition
 ASK_S = 10.0
 
 
-def distrusted(admin: LogAdmin, settings: Settings) -> Iterator[Standing]:
+def distrusted(
+    admin: LogAdmin, settings: Settings, topics: Mapping[str, int], deadline: Deadline
+) -> Iterator[Standing]:
     """Over all groups of the installation."""
-    topics = admin.topics(ASK_S)
     for group, names in _topics_of_groups(settings, list(topics)):
-        found = standings(admin, group, partitions_of(topics, names))
+        with deadline.asking(ASK_S) as ask_s:
+            found = standings(admin, group, partitions_of(topics, names), ask_s)
         yield from (standing for standing in found.values() if standing.distrust is not None)
 
 

@@ -10,9 +10,11 @@ from schemas.control import read_control
 from schemas.dead_letter import parse_dead_letter
 from schemas.errors import SchemasError
 from schemas.failure import ErrorClass
-from stream.cli.finding.scan import Deadline, scan_topics
+from stream.cli.deadline import Deadline
+from stream.cli.finding.scan import scan_topics
 from stream.config.settings import Settings
 from stream.log.base import Log, Record
+from stream.log.readable import safe_headers
 
 _UNWRITABLE = ErrorClass.UNWRITABLE.encode()
 
@@ -45,7 +47,7 @@ def refused_topics(
 
 
 def _class(record: Record) -> bytes | None:
-    for name, value in record.headers() or ():
+    for name, value in safe_headers(record) or ():
         if name == names.ERROR_CLASS:
             return value
     return None
@@ -53,7 +55,7 @@ def _class(record: Record) -> bytes | None:
 
 def _target(record: Record, settings: Settings) -> tuple[str, str]:
     try:
-        letter = parse_dead_letter(record.key(), None, record.headers())
+        letter = parse_dead_letter(record.key(), None, safe_headers(record))
         reply_to = read_control(letter.original_headers).reply_to
     except SchemasError as wrong:
         return "?", str(wrong)

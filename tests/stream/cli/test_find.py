@@ -7,8 +7,8 @@ import json
 import pytest
 
 from schemas.source import Source
+from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
-from stream.cli.finding.scan import Deadline
 from stream.cli.finding.search import HITS_MAX, Search
 from stream.errors import WaitedTooLong
 from stream.ledger.offset_map import OffsetMap

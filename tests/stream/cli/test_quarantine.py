@@ -11,12 +11,12 @@ from schemas.failure import ErrorClass
 from schemas.headers import Headers
 from schemas.lane import Lane
 from schemas.source import Source
-from stream.cli.finding.scan import Deadline
+from stream.cli.deadline import Deadline
 from stream.cli.quarantine import replay_offset
 from stream.cli.setaside.fresh_map import write_fresh_map
 from stream.cli.setaside.partitions import distrusted, distrusted_one
 from stream.cli.setaside.reply_topics import refused_topics
-from stream.cli.standing import standings
+from stream.cli.standing import Standing, standings
 from stream.errors import UsageError
 from stream.ledger.offset_map import OffsetMap
 from stream.log.base import OffsetCommit, Partition
@@ -34,8 +34,13 @@ def here() -> InMemory:
     return here
 
 
+def set_aside(here: InMemory) -> list[Standing]:
+    admin = here.log.admin()
+    return list(distrusted(admin, here.settings, admin.topics(5), Deadline(10)))
+
+
 def test_a_map_that_is_none_is_listed_with_its_reason(here: InMemory) -> None:
-    [found] = distrusted(here.log.admin(), here.settings)
+    [found] = set_aside(here)
     assert (found.group, found.partition) == (here.worker_group, Partition(here.work, 0))
     assert found.distrust is not None
     assert "not an offset map" in found.distrust
@@ -51,7 +56,7 @@ def test_reset_goes_on_at_the_end_and_replay_at_the_base_or_the_start(here: InMe
 def test_a_fresh_map_is_trusted_again(here: InMemory, offset: int) -> None:
     place = Partition(here.work, 0)
     write_fresh_map(here.log, here.settings, here.worker_group, place, offset)
-    assert list(distrusted(here.log.admin(), here.settings)) == []
+    assert set_aside(here) == []
     standing = standings(here.log.admin(), here.worker_group, [place])[place]
     assert (standing.offsets, standing.lag) == (OffsetMap.empty(offset), 5 - offset)
 

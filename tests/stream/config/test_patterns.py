@@ -53,3 +53,20 @@ def test_globs_that_share_a_name_are_found_to_share_one(one: str, two: str, topi
 )
 def test_a_regex_that_meets_another_pattern_is_tried_on_likely_names(one: str, two: str) -> None:
     assert common_topic(TopicPattern(one), TopicPattern(two)) is not None
+
+
+def test_long_names_and_globs_of_many_stars_are_compared_all_the_same() -> None:
+    long = "ab" * 124
+    assert common_topic(TopicPattern(f"{long}*"), TopicPattern(f"*{long}")) == long
+    many = TopicPattern("*a" * 124)
+    assert common_topic(many, TopicPattern("a*" * 124)) == "a" * 124
+    assert many.matches("xa" * 124)
+    assert not many.matches("a" * 248 + "b")
+    assert common_topic(many, TopicPattern("^a.*b$")) is None
+
+
+@given(globs, st.text("ab.", max_size=8))
+def test_a_glob_covers_what_its_subscription_finds(glob: str, topic: str) -> None:
+    pattern = TopicPattern(glob)
+    found = topic == glob if pattern.exact else re.search(pattern.subscription, topic) is not None
+    assert pattern.matches(topic) == found

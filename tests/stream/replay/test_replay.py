@@ -191,3 +191,22 @@ def test_a_topic_that_is_no_input_any_more_is_refused() -> None:
     stage.settings = before
     [told] = run(stage)
     assert (told.outcome, "nothing would read it" in told.why) == ("refused", True)
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        (b"0/0", b"not json"),
+        (b"0/0", b"{}"),
+        (b"0/0", b'{"source": 1, "run": "x"}'),
+        (b"0/0", b"[" * 100_000),
+        (b"\xff", b'{"source": "a/0/0", "run": "x"}'),
+        (None, b"x"),
+    ],
+)
+def test_a_foreign_record_among_the_markers_is_passed_over(key: bytes | None, value: bytes) -> None:
+    stage = stage_with_letters()
+    stage.send(value, key=key, topic=stage.settings.own_topic("replays"))
+    assert outcomes(run(stage)) == ["replayed"] * 3
+    stage.send(value, key=key, topic=stage.settings.own_topic("replays"))
+    assert outcomes(run(stage)) == ["already"] * 3

@@ -30,6 +30,11 @@ def test_a_file_that_is_no_report_counts_as_silence(tmp_path: Path) -> None:
         assert read_report(tmp_path, "worker-sim-00") is None
 
 
+def test_a_report_that_cannot_be_opened_counts_as_silence(tmp_path: Path) -> None:
+    report_file(tmp_path, "worker-sim-00").mkdir(parents=True)
+    assert read_report(tmp_path, "worker-sim-00") is None
+
+
 def test_nothing_is_left_beside_the_file(tmp_path: Path) -> None:
     report(Place("127.0.0.1:1", tmp_path, "dispatcher-00"), "running")
     assert [path.name for path in (tmp_path / "processes").iterdir()] == ["dispatcher-00.json"]

@@ -145,6 +145,13 @@ def test_a_schema_is_found_from_the_copy_too(tmp_path: Path) -> None:
     assert with_absolute_schemas(text, tmp_path) == text.replace("review.avsc", str(tmp_path / "review.avsc"))
 
 
+@pytest.mark.parametrize("key", ["schema", '"schema"', "'schema'", 'inputs.a."schema"', "{ schema"])
+def test_a_schema_is_found_however_its_key_is_written(tmp_path: Path, key: str) -> None:
+    (tmp_path / "review.avsc").write_text("{}")
+    absolute = with_absolute_schemas(f'{key} = "review.avsc"', tmp_path)
+    assert absolute == f'{key} = "{tmp_path / "review.avsc"}"'
+
+
 def test_a_schema_that_is_not_there_stays_as_it_is_written(tmp_path: Path) -> None:
     assert with_absolute_schemas('schema = "none.avsc"', tmp_path) == 'schema = "none.avsc"'
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import pytest
+
 from stream.errors import BrokerError
 from stream.metrics.base import NoMetrics
 from stream.metrics.names import MetricName
@@ -23,6 +25,8 @@ class Scripted:
         self.launches, self.calls = 0, list[str]()
         self._obeys = obeys
         self.error: Exception | None = None
+        self.blind: Exception | None = None
+        self.undying: Exception | None = None
 
     def launch(self) -> Identity:
         if self.error is not None:
@@ -32,6 +36,8 @@ class Scripted:
         return Identity(1000 + self.launches, 1.0)
 
     def look(self) -> Seen:
+        if self.blind is not None:
+            raise self.blind
         return self.seen
 
     def terminate(self) -> None:
@@ -41,6 +47,8 @@ class Scripted:
 
     def kill(self) -> None:
         self.calls.append("kill")
+        if self.undying is not None:
+            raise self.undying
         self.seen = Seen(-9)
 
 
@@ -218,3 +226,24 @@ def test_only_the_chosen_roles_end() -> None:
     world.supervisor.end(lambda role: role != "broker", grace_s=5)
     assert [unit.process.name for unit in world.supervisor.units] == ["broker"]
     assert broker.calls == []
+
+
+def test_one_that_cannot_be_looked_at_is_killed_all_the_same_and_so_are_the_others() -> None:
+    blind, other = Scripted("a"), Scripted("b")
+    world = World(blind, other)
+    world.step()
+    blind.blind = FileNotFoundError("its log")
+    with pytest.raises(FileNotFoundError):
+        world.supervisor.kill()
+    assert (blind.calls, other.calls) == (["kill"], ["kill"])
+
+
+def test_one_that_cannot_be_killed_keeps_no_other_alive_and_stays_known() -> None:
+    undying, other = Scripted("a"), Scripted("b")
+    world = World(undying, other)
+    world.step()
+    undying.undying = PermissionError("not mine")
+    with pytest.raises(PermissionError):
+        world.supervisor.kill()
+    assert other.calls == ["kill"]
+    assert world.written[-1] == [("a", "starting")]
