@@ -22,7 +22,7 @@ from stream.log.kafka_events import log_event
 from stream.log.kafka_failures import log_error
 from stream.log.kafka_messages import NOTHING, sort_messages
 from stream.log.kafka_settings import Settings
-from stream.log.stamp import parse_stamp
+from stream.log.stamp import nobodys_stamp, parse_stamp
 
 _LOG = logging.getLogger(__name__)
 _INVALID_OFFSET: Final = -1001
@@ -35,6 +35,7 @@ class KafkaConsumer:
     def __init__(self, settings: Settings, *, cooperative: bool) -> None:
         self._client = Consumer({**settings, "error_cb": log_event}, logger=_LOG)
         self._cooperative: Final = cooperative
+        self._group: Final = str(settings["group.id"])
         self._owned: set[Partition] = set()
         self._paused: set[Partition] = set()
         #: Partitions that a callback named since the first record of this poll.
@@ -79,7 +80,10 @@ class KafkaConsumer:
             raise log_error(raised.args[0], f"seek {partition}") from raised
 
     def group(self) -> GroupStamp:
-        native = self._client.consumer_group_metadata()
+        try:
+            native = self._client.consumer_group_metadata()
+        except RuntimeError:  # closed, or about to be: seen inside the last revoke of a close
+            native = nobodys_stamp(self._group)
         generation, member_id = parse_stamp(native)
         return GroupStamp(generation, member_id, native)
 

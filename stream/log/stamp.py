@@ -14,6 +14,11 @@ from stream.errors import LogError
 _MAGIC: Final = b"CGMDv2:"
 
 
+def nobodys_stamp(group: str) -> bytes:
+    """In the client's own form, for a consumer that is no member: generation -1, no member id, no instance."""
+    return _MAGIC + struct.pack("=i", -1) + group.encode() + b"\0\0\1"
+
+
 def parse_stamp(metadata: bytes) -> tuple[int, str]:
     """(generation, member id); LogError when it is not the layout we know, for then nothing can be fenced."""
     head = len(_MAGIC) + 4

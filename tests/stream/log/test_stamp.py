@@ -10,6 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream.errors import LogError
+from stream.log.kafka_consumer import KafkaConsumer
+from stream.log.kafka_settings import Settings
 from stream.log.stamp import parse_stamp
 
 _NAMES = st.text(st.characters(exclude_characters="\0", codec="utf-8"))
@@ -38,3 +40,13 @@ def test_the_client_of_today_writes_that_layout() -> None:
 def test_another_layout_is_refused(metadata: bytes) -> None:
     with pytest.raises(LogError, match="not supported"):
         parse_stamp(metadata)
+
+
+def test_a_consumer_that_is_closed_is_no_member_and_says_so_in_the_clients_form() -> None:
+    settings: Settings = {"group.id": "g", "bootstrap.servers": "127.0.0.1:1", "log_level": 0}
+    consumer = KafkaConsumer(settings, cooperative=False)
+    consumer.close()
+    stamp = consumer.group()
+    assert not stamp.valid
+    assert isinstance(stamp.native, bytes)
+    assert parse_stamp(stamp.native) == (-1, "")
