@@ -76,6 +76,8 @@ def freeze_at_point(stage: Stage, role: Role, point: str, seconds: float) -> Non
         stage.play_for(seconds)
         role.thaw()
         stage.bitten[f"freeze_at_{point}"] += 1
+    else:
+        stage.kill(role)  # else it may stop itself there much later, with nobody to wake it
 
 
 def freeze_in_transaction(stage: Stage) -> None:
