@@ -51,6 +51,8 @@ class Loop:
         self._rules = parts.rules
         self._clock_s = parts.clock_s
         self._idle = False
+        #: When the engine was last seen with something to do.
+        self._busy_s = parts.clock_s()
         #: The engine takes what waits as fast as we hand it over: let it, before more is read and partitions pause.
         self._brisk = False
 
@@ -60,6 +62,8 @@ class Loop:
         self._runner.check()
         read = self._read(1 if self._brisk else steps.flow.records_max, self._wait())
         moved = self._work()
+        if moved:
+            self._busy_s = self._clock_s()
         committed = self._commit()
         if read or committed:
             steps.flow.control()
@@ -94,7 +98,7 @@ class Loop:
         """Seconds that the next poll may wait. An answer wakes nobody inside a poll, so while calls run we wait for them."""
         if not self._idle:
             return 0.0
-        due_s = self._steps.committer.wait_s(self._clock_s())
+        due_s = self._due_s()
         if self._runner.running:
             full = self._steps.hand_over.full
             self._runner.wait(min(self._rules.full_look_s if full else self._rules.look_s, due_s))
@@ -132,10 +136,23 @@ class Loop:
         """One transaction, if one is due."""
         steps = self._steps
         now_s = self._clock_s()
-        pressed = steps.flow.pressed
+        pressed = steps.flow.pressed or self._rest_s(now_s) <= 0
         if steps.committer.wait_s(now_s, pressed=pressed) > 0:
             return False
         return steps.committer.turn(now_s, all_lanes=pressed, meanwhile=self._meanwhile)
+
+    def _due_s(self) -> float:
+        """Seconds until the next transaction."""
+        now_s = self._clock_s()
+        rest_s = self._rest_s(now_s)
+        due_s = self._steps.committer.wait_s(now_s, pressed=rest_s <= 0)
+        return min(due_s, rest_s) if rest_s > 0 and len(self._steps.share.ready) else due_s
+
+    def _rest_s(self, now_s: float) -> float:
+        """Seconds until the engine has rested long enough: what is ready then waits for no company any more."""
+        if self._runner.running or self._steps.share.waiting_count:
+            self._busy_s = now_s
+        return self._busy_s + self._rules.rest_s - now_s
 
     def _meanwhile(self) -> bool | None:
         """While a transaction is under way: the engine's free slots are filled, and what ended is written."""

@@ -23,6 +23,8 @@ class Rules:
     brief_s: float = 0.0005
     #: A turn hands over and takes back for so long before it polls again.
     turn_s: float = 0.01
+    #: An engine without work for so long: what is ready is committed, for it gains nothing by waiting for more.
+    rest_s: float = 0.05
     #: A partition with less room than this is paused …
     pause_room: int = 64
     #: … and all are, while the values of open records hold so many bytes.

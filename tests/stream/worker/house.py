@@ -80,13 +80,22 @@ class House:
     """The log, the topics, and the workers on them."""
 
     def __init__(
-        self, *, limits: Limits | None = None, session_timeout_s: float = 8.0, **endpoint: Any
+        self,
+        *,
+        limits: Limits | None = None,
+        session_timeout_s: float = 8.0,
+        commit_interval_ms: int = 100,
+        **endpoint: Any,
     ) -> None:
         self.log = MemoryLog(session_timeout_s=session_timeout_s)
         self.clock = Clock()
         self.runs = Runs()
         self.endpoint = Endpoint("sim", engine="simulated", partitions=2, **endpoint)
-        self.settings = Settings(endpoints={"sim": self.endpoint}, limits=limits or Limits())
+        self.settings = Settings(
+            endpoints={"sim": self.endpoint},
+            limits=limits or Limits(),
+            commit_interval_ms=commit_interval_ms,
+        )
         ensure_topics(self.log.admin(), self.settings)
         self._headers = WorkHeaders()
         self._dispatcher = self.log.producer("dispatcher")

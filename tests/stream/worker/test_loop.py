@@ -84,6 +84,18 @@ def test_an_interactive_answer_does_not_wait_for_the_interval_and_batch_does() -
     assert house.outputs_of() == {str(source): 1 for source in batch + quick}
 
 
+def test_what_is_ready_is_committed_once_the_engine_has_rested_a_moment() -> None:
+    house = House(commit_interval_ms=1_000)
+    last, other = house.put(2)
+    worker = house.worker(auto=False).turn(3)
+    worker.runner.end(other)
+    worker.turn(5)
+    assert not house.outputs_of()  # the engine is at work: more will come
+    worker.runner.end(last)
+    worker.turn(3)
+    assert house.outputs_of() == {str(source): 1 for source in (last, other)}
+
+
 def test_the_highest_lane_starts_first_and_slots_bound_what_runs() -> None:
     house = House(slots=2)
     batch = house.put(3)
