@@ -98,6 +98,8 @@ class Contenders:
         self._file.write_text("\n".join(self._lines) + "\n", encoding="utf-8")
         for topic in ("plain.source", "plain.target"):
             ground.create(topic, 8)
+        # One that is connected: a new idempotent one first waits half a second for its id.
+        self._producer = ground.log.plain_producer()
         self._log = (ground.folder / "rival.log").open("wb")
         self._rival = Rival(ground.settings.endpoints["smollm2"], self._log)
         self._worker = ground.role("worker", "--endpoint", "smollm2", "--slot", "0")
@@ -119,7 +121,7 @@ class Contenders:
         )
 
     def headrace(self) -> float:
-        """From the first record produced to the last result visible."""
+        """From the first record produced, by a producer that is connected, to the last result visible."""
         outputs = self._ground.settings.outputs
         places = [
             place
@@ -146,11 +148,10 @@ class Contenders:
         self._dispatcher.stop()
         self._worker.stop()
         self._rival.stop()
+        self._producer.close()
         self._log.close()
 
     def _produce(self, topic: str) -> None:
-        producer = self._ground.log.plain_producer()
         for line in self._lines:
-            producer.send(Output(topic, None, line.encode(), []))
-        producer.flush(30)
-        producer.close()
+            self._producer.send(Output(topic, None, line.encode(), []))
+        self._producer.flush(30)
