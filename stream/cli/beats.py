@@ -21,17 +21,21 @@ RECORDS_MAX: Final = 3_000
 
 
 def last_beats(
-    log: Log, settings: Settings, topics: Mapping[str, int], now_ms: int | None = None
+    log: Log,
+    settings: Settings,
+    topics: Mapping[str, int],
+    now_ms: int | None = None,
+    ask_s: float = ASK_S,
 ) -> list[Heartbeat]:
-    """The newest of each worker that beats. LogTimeout when the broker does not answer."""
+    """The newest of each worker that beats. LogTimeout when the broker does not answer one of the questions in `ask_s`."""
     now_ms = time.time_ns() // 1_000_000 if now_ms is None else now_ms
     places = partitions_of(topics, [settings.own_topic("workers")])
     admin = log.admin()
-    marks, ends = admin.watermarks(places, ASK_S), admin.stable_ends(places, ASK_S)
+    marks, ends = admin.watermarks(places, ask_s), admin.stable_ends(places, ask_s)
     begin = {place: max(marks[place].low, ends[place] - RECORDS_MAX) for place in places}
     beats: dict[str, Heartbeat] = {}
     with closing(log.reader(begin)) as reader:
-        for record in reader.to_end(ASK_S):
+        for record in reader.to_end(ask_s):
             beat = _read(record.value())
             if beat is not None and beat.at_ms > now_ms - FRESH_MS:
                 beats[beat.worker] = beat

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from schemas.lane import LANES
 from schemas.source import Source
@@ -11,7 +11,7 @@ from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.scan import scan_topics
 from stream.cli.finding.wanted import Wanted, WantedSources, position
-from stream.cli.standing import Standing, partitions_of, standings
+from stream.cli.standing import ASK_S, Standing, partitions_of, standings
 from stream.config.patterns import TopicPattern
 from stream.config.settings import Settings
 from stream.log.base import Log, Partition
@@ -38,7 +38,7 @@ class Underway:
     def waiting(self, sources: Collection[Source]) -> Iterator[Hit]:
         """A hit for each that the dispatcher has not routed."""
         places = list({Partition(source.topic, source.partition) for source in sources})
-        found = standings(self._log.admin(), self._settings.dispatcher_group, places)
+        found = self._standings(self._settings.dispatcher_group, places)
         for source in sources:
             standing = found[Partition(source.topic, source.partition)]
             if not standing.done(source.offset):
@@ -67,7 +67,8 @@ class Underway:
 
     def _workers(self) -> Mapping[str, str]:
         """Source -> the worker in whose engine it is."""
-        beats = last_beats(self._log, self._settings, self._topics)
+        with self._deadline.asking(ASK_S) as ask_s:
+            beats = last_beats(self._log, self._settings, self._topics, ask_s=ask_s)
         return {source: beat.worker for beat in beats for source in beat.sources}
 
     def _work_standings(self) -> dict[Partition, Standing]:
@@ -75,8 +76,12 @@ class Underway:
         for endpoint in self._settings.endpoints:
             names = [self._settings.work_topic(endpoint, lane) for lane in LANES]
             places = partitions_of(self._topics, names)
-            found.update(standings(self._log.admin(), self._settings.worker_group(endpoint), places))
+            found.update(self._standings(self._settings.worker_group(endpoint), places))
         return found
+
+    def _standings(self, group: str, places: Sequence[Partition]) -> Mapping[Partition, Standing]:
+        with self._deadline.asking(ASK_S) as ask_s:
+            return standings(self._log.admin(), group, places, ask_s)
 
 
 def _at_work(source: Source, where: Source, standing: Standing, workers: Mapping[str, str]) -> Hit:

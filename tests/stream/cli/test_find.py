@@ -10,9 +10,10 @@ from schemas.source import Source
 from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.search import HITS_MAX, Search
-from stream.errors import WaitedTooLong
+from stream.errors import LogTimeout, WaitedTooLong
 from stream.ledger.offset_map import OffsetMap
 from stream.log.base import Partition
+from stream.log.memory_admin import MemoryAdmin
 from tests.stream.cli.in_memory import InMemory
 
 
@@ -149,3 +150,19 @@ def test_a_search_that_takes_too_long_says_so(here: InMemory) -> None:
     deadline = Deadline(5, lambda: next(now))
     with pytest.raises(WaitedTooLong, match="not all was looked through in 5 s"):
         list(Search(here.log, here.settings, deadline).run("r-1"))
+
+
+@pytest.mark.parametrize("question", ["topics", "group_offsets", "watermarks", "stable_ends"])
+def test_a_question_that_nobody_answers_costs_no_more_than_the_time_given(
+    here: InMemory, question: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.request("r-1")
+
+    def silent(_admin: MemoryAdmin, *what: object) -> None:
+        assert isinstance(what[-1], float)
+        assert what[-1] <= 5
+        raise LogTimeout("the broker is silent")
+
+    monkeypatch.setattr(MemoryAdmin, question, silent)
+    with pytest.raises(WaitedTooLong, match="not done in 5 s: the broker is silent"):
+        list(Search(here.log, here.settings, Deadline(5)).run("r-1"))

@@ -8,7 +8,7 @@ import pytest
 
 from stream.cli.finding.wanted import source_of
 from stream.cli.record_line import record_line
-from tests.stream.cli.unreadable import Unreadable
+from tests.stream.unreadable import Unreadable
 
 
 @pytest.mark.parametrize("as_bytes", [True, False])

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from schemas.dead_letter import parse_dead_letter
 from schemas.decode import Decoder
-from schemas.headers import Headers
 from stream.dispatcher.batch import Batches
 from stream.dispatcher.bindings import Inlet
 from stream.dispatcher.letters import Letters
@@ -15,36 +12,8 @@ from stream.dispatcher.refusals import Refusals
 from stream.dispatcher.router import Router
 from stream.dispatcher.targets import LOOKUPS_MAX, Targets
 from stream.errors import LogTimeout
-from tests.stream.dispatcher.stage import NOW_MS, Stage, line
-
-
-@dataclass
-class Strange:
-    """A record whose header names are bytes that are no UTF-8."""
-
-    def topic(self) -> str:
-        return "in"
-
-    def partition(self) -> int:
-        return 0
-
-    def offset(self) -> int:
-        return 7
-
-    def key(self) -> bytes | None:
-        return b"k"
-
-    def value(self) -> bytes | None:
-        return line()
-
-    def headers(self) -> Headers | None:
-        raise UnicodeDecodeError("utf-8", b"\xff", 0, 1, "invalid start byte")
-
-    def timestamp(self) -> tuple[int, int]:
-        return (0, -1)
-
-    def leader_epoch(self) -> int | None:
-        return None
+from tests.stream.dispatcher.stage import NOW_MS, Stage
+from tests.stream.unreadable import Unreadable
 
 
 def test_header_names_that_are_not_utf8_are_unreadable() -> None:
@@ -55,10 +24,11 @@ def test_header_names_that_are_not_utf8_are_unreadable() -> None:
     places = Places(stage.settings, stage.admin.topics(1))
     router = Router(stage.settings, places, Decoder(), targets, refusals)
     router.next_batch(NOW_MS)
-    output = router.route(Strange(), Inlet("json"), b"in/0/")
+    unreadable = Unreadable()
+    output = router.route(unreadable, Inlet("json"), b"in/0/")
     assert output.topic == "headrace.dead-letters"
     assert dict(output.headers)["headrace-error-class"] == b"unreadable"
-    assert (output.key, output.value) == (b"k", line())
+    assert (output.key, output.value) == (unreadable.key(), unreadable.value())
     assert not parse_dead_letter(output.key, output.value, output.headers).whole
 
 

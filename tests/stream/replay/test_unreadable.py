@@ -12,7 +12,7 @@ from stream.cli.setaside.reply_topics import refused_topics
 from stream.config.settings import InputBinding, Settings
 from stream.replay.find import find_dead_letters
 from stream.replay.original import CannotReplay, Originals
-from tests.stream.cli.unreadable import UnreadableLog
+from tests.stream.unreadable import UnreadableLog
 
 SETTINGS = Settings(inputs=(InputBinding("t"),))
 
