@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 from stream.config.load import load_settings
 from stream.config.settings import Settings
+from stream.config.toml_lines import lines_of_keys
 from stream.errors import ConfigError
 from stream.log.kafka_check import client_problem
 
@@ -14,6 +16,13 @@ def checked_settings(path: Path | None) -> Settings:
     """ConfigError with everything that is wrong with the file."""
     settings = load_settings(path)
     problem = client_problem(settings.kafka.client) if settings.kafka is not None else None
-    if problem is not None:
-        raise ConfigError(f"{path}: [kafka] client: {problem}")
+    if path is not None and problem is not None:
+        raise ConfigError(f"{path}:{_line(path, problem)}: [kafka] client: {problem}")
     return settings
+
+
+def _line(path: Path, problem: str) -> int:
+    """Of the key that the client's words name in quotes, else of the table."""
+    lines = lines_of_keys(path.read_text("utf-8-sig"))
+    named = [("kafka", "client", name) for name in re.findall(r'"([^"]+)"', problem)]
+    return next(lines[key] for key in (*named, ("kafka", "client")) if key in lines)

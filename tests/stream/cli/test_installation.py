@@ -104,9 +104,28 @@ def test_a_setting_that_the_kafka_client_does_not_know_is_a_configuration_error(
         ended = run(*words)
         assert ended.code == 2
         assert (
-            'wrong.toml: [kafka] client: No such configuration property: "sasl.pasword"'
+            'wrong.toml:3: [kafka] client: No such configuration property: "sasl.pasword"'
             in ended.out + ended.err
         )
+
+
+@pytest.mark.parametrize(
+    ("client", "line", "words"),
+    [
+        ('[kafka.client]\n"linger.ms" = 5\n"security.protocol" = "FOO"', 5, 'Invalid value "FOO"'),
+        ('client."ssl.key.location" = "k"\nclient."security.protocol" = "ssl"', 3, "ssl.key.location"),
+        ('client = { "sasl.mechanisms" = "PLAIN", "security.protocol" = "sasl_ssl" }', 3, "sasl"),
+    ],
+    ids=["value", "file", "together"],
+)
+def test_what_the_kafka_client_refuses_is_told_with_its_line(
+    run: Run, client: str, line: int, words: str
+) -> None:
+    Path("wrong.toml").write_text(f'[kafka]\nbootstrap_servers = "k:1"\n{client}\n' + CONFIG.format("mine"))
+    ended = run("config", "check", "wrong.toml")
+    assert ended.code == 2
+    assert ended.out.startswith(f"wrong.toml:{line}: [kafka] client: ")
+    assert words in ended.out
 
 
 def test_config_check_of_a_good_file_ends_with_0(run: Run) -> None:
