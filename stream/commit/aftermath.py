@@ -41,8 +41,3 @@ def action_for(outcome: Aborted, kind: str, topics: int, records: int) -> Action
     if kind == OWN:
         return Action.STOP
     return Action.SEPARATE if topics > 1 else Action.QUARANTINE
-
-
-def blames_target(cause: str) -> bool:
-    """A failure without a delivery report that a bad target would give: a commit that waited for it in vain."""
-    return "timed_out" in cause

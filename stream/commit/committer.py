@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol
 
 from schemas.failure import ErrorClass
 from schemas.lane import LANES
-from stream.commit.aftermath import Action, action_for, blames_target
+from stream.commit.aftermath import Action, action_for
 from stream.commit.aside import Aside, Meanwhile, nothing
 from stream.commit.foreign import ForeignTargets
 from stream.commit.narrowing import Narrowing
@@ -22,6 +22,7 @@ from stream.commit.reconcile import reconcile
 from stream.commit.selection import Caps, choose_kind, select
 from stream.errors import LedgerBroken, LogError, LogFenced
 from stream.ledger.ledger import PartitionLedger
+from stream.log import reasons
 from stream.log.base import (
     Aborted,
     Fenced,
@@ -124,6 +125,11 @@ class Committer:
             due_s = next(iter(self._ready.lanes[LANES[-1]])).ready_s + self._pace.interval_s
         return max(0.0, max(due_s, self._not_before_s) - now_s)
 
+    @property
+    def interval_s(self) -> float:
+        """So long answers of the lowest lane are gathered, as things are."""
+        return self._pace.interval_s
+
     def blocked(self, now_s: float) -> bool:
         """The last transaction was aborted a moment ago."""
         return now_s < self._not_before_s
@@ -149,7 +155,7 @@ class Committer:
         all_lanes, interval_s = all_lanes or self._full(), self._pace.interval_s
         own_only = bool(self._ready.foreign) and not self._foreign.look_up(now_s)
         lanes = self._ready.of(self._ready.due_lanes(now_s, interval_s, all_lanes=all_lanes))
-        kind = OWN if own_only else choose_kind(lanes, self._targets.kind, now_s - 2 * interval_s)
+        kind = OWN if own_only else self._kind(lanes, now_s - 2 * interval_s)
         records = [] if kind is None else select(lanes, kind, self._targets.kind, *self._room(kind))
         sweep = all_lanes or now_s - self._swept_s >= (interval_s if records else self._sweep_s)
         dirty = [book for book in self._ledgers.values() if book.dirty] if sweep else []
@@ -166,14 +172,17 @@ class Committer:
 
     def drain(self, deadline_s: float) -> bool:
         """Transactions until nothing is ready or dirty, or the clock passes `deadline_s`; True: nothing is left."""
-        failures = 0
+        failures, before = 0, self._aborts
         while len(self._ready) or self._any_dirty():
             now_s = self._seams.clock()
-            hopeless = self._aborts >= DRAIN_ABORTS_MAX or failures >= DRAIN_FAILURES_MAX
+            hopeless = self._aborts - before >= DRAIN_ABORTS_MAX or failures >= DRAIN_FAILURES_MAX
             if now_s >= deadline_s or hopeless or not self._clients.consumer.group().valid:
                 return False
             failures = 0 if self.turn(now_s, all_lanes=True) else failures + 1
         return True
+
+    def _kind(self, lanes: Sequence[Iterable[OpenRecord]], overdue_before_s: float) -> str | None:
+        return choose_kind(lanes, self._targets.kind, overdue_before_s, self._targets.doubted)
 
     def _room(self, kind: str) -> tuple[Caps, Mapping[str, int]]:
         caps = self._rules.caps
@@ -271,7 +280,7 @@ class Committer:
                 self._foreign.quarantine(next(iter(plan.foreign)), outcome.cause)
             case Action.BACK_OFF:
                 self._back_off()
-                if plan.foreign and blames_target(outcome.cause):
+                if plan.foreign and reasons.may_blame_topic(outcome.cause):
                     self._foreign.doubt(plan.foreign, outcome.cause)
 
     def _stop(self, outcome: Aborted) -> None:

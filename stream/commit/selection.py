@@ -25,15 +25,38 @@ PROVEN = "\0proven"
 
 
 def choose_kind(
-    lanes: Sequence[Iterable[OpenRecord]], kind_of: KindOf, overdue_before_s: float
+    lanes: Sequence[Iterable[OpenRecord]],
+    kind_of: KindOf,
+    overdue_before_s: float,
+    doubted: Callable[[str], bool] = lambda _kind: False,
 ) -> str | None:
-    """The kind of the oldest answer if it is overdue, else of the highest lane's first: no kind starves another."""
-    heads = [next(iter(answers), None) for answers in lanes]
+    """The kind of the oldest answer if it is overdue, else of the highest lane's first: no kind starves another.
+
+    A `doubted` kind goes only where nothing else can.
+    """
+    heads = [_head(answers, kind_of, doubted) for answers in lanes]
+    if not any(heads):
+        heads = [next(iter(answers), None) for answers in lanes]
     present = [head for head in heads if head is not None]
     if not present:
         return None
     oldest = min(present, key=lambda record: record.ready_s)
     return kind_of((oldest if oldest.ready_s <= overdue_before_s else present[0]).target)
+
+
+def _head(
+    answers: Iterable[OpenRecord], kind_of: KindOf, doubted: Callable[[str], bool]
+) -> OpenRecord | None:
+    """The first answer that is neither of a doubted kind nor behind one in its session."""
+    behind: set[SessionKey] = set()
+    for record in answers:
+        if record.session in behind:
+            continue
+        if not doubted(kind_of(record.target)):
+            return record
+        if record.session is not None:
+            behind.add(record.session)
+    return None
 
 
 def select(

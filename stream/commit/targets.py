@@ -125,6 +125,11 @@ class Targets:
             target.failed_at = self._successes
         return target.failures >= FAILURES_MAX
 
+    def doubted(self, kind: str) -> bool:
+        """It timed out alone, and no transaction has succeeded since: it must not stand before all others."""
+        target = self._known.get(kind)
+        return target is not None and target.failures > 0 and target.failed_at == self._successes
+
     def quarantine(self, topic: str, refusal: str, now_s: float) -> None:
         """Set aside: its answers become dead letters of class `unwritable` until it is looked up again."""
         target = self._remember(topic)

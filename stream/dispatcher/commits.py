@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from stream.config.settings import Limits
 from stream.dispatcher.batch import Batch, Batches
@@ -12,6 +12,7 @@ from stream.dispatcher.owned import Owned
 from stream.dispatcher.parts import Parts
 from stream.dispatcher.tally import Tally
 from stream.errors import LogError, LogFenced
+from stream.log import reasons
 from stream.log.base import (
     Aborted,
     Fenced,
@@ -29,8 +30,17 @@ log = logging.getLogger(__name__)
 
 #: The point of a transaction where all its outputs are handed over, and waiting begins.
 HANDED_OVER: Final = "produced"
-#: Makes another output of a record whose own was refused alone: (record, output, reason).
-Substitute = Callable[[Record, Output, str], Output]
+#: Tries of one reply topic that may time out in a row. Nothing can overtake it: the offsets go on in order.
+TIMEOUTS_MAX: Final = 3
+
+
+class Refused(NamedTuple):
+    """What becomes of outputs that their topics refuse."""
+
+    #: Makes another output of a record whose own was refused alone: (record, output, reason).
+    substitute: Callable[[Record, Output, str], Output]
+    #: No answer goes to this reply topic for a while.
+    set_aside: Callable[[str], None]
 
 
 class Commits:
@@ -44,7 +54,7 @@ class Commits:
         limits: Limits,
         parts: Parts,
         tally: Tally,
-        substitute: Substitute,
+        refused: Refused,
     ) -> None:
         self._producer = producer
         self._owned = owned
@@ -54,7 +64,8 @@ class Commits:
         self._clock_s = parts.clock_s
         self._reach = parts.reach
         self._tally = tally
-        self._substitute = substitute
+        self._refused = refused
+        self._timeouts = 0
         self._records_max = limits.txn_records_max
         self._aborts = 0
         self._aborts_since_s = 0.0
@@ -153,7 +164,7 @@ class Commits:
         )
         self._tally.committed(records, outputs)
         batch.done(count)
-        self._aborts = 0
+        self._aborts = self._timeouts = 0
         self._gap_since_s = None
         self._records_max = min(self._limits.txn_records_max, self._records_max * 2)
 
@@ -164,14 +175,36 @@ class Commits:
                 position.committed = max(position.committed, offset)
 
     def _aborted(self, outcome: Aborted, batch: Batch, count: int) -> None:
-        if not outcome.delivery:
+        if not outcome.delivery or (count == 1 and 0 not in outcome.failed):
+            # Also a refusal that was gone when each topic was tried: nobody knows what to put in its place.
             log.warning("transaction aborted (%s), the same records go again", outcome.cause)
-            self._count_abort(outcome.cause)
+            if not self._gave_up(batch, count, outcome.cause):
+                self._count_abort(outcome.cause)
         elif count > 1:
             # A refused record takes its neighbours along: halve until it stands alone, with its reason.
             self._records_max = count // 2
         else:
-            batch.outputs[0] = self._substitute(batch.records[0], batch.outputs[0], outcome.failed[0])
+            batch.outputs[0] = self._refused.substitute(batch.records[0], batch.outputs[0], outcome.failed[0])
+
+    def _gave_up(self, batch: Batch, count: int, cause: str) -> bool:
+        """A lone reply topic has timed out for the last time: its outputs become dead letters.
+
+        Where it was the broker's fault, those cannot be published either before it is well again.
+        """
+        topic = batch.outputs[0].topic if count == 1 else None
+        if topic not in batch.foreign or not reasons.may_blame_topic(cause):
+            return False
+        self._timeouts += 1
+        if self._timeouts < TIMEOUTS_MAX:
+            return False
+        log.error("nothing can be delivered to the reply topic %s (%s): it is set aside", topic, cause)
+        self._refused.set_aside(topic)
+        for place, output in enumerate(batch.outputs):
+            if output.topic == topic:
+                batch.outputs[place] = self._refused.substitute(batch.records[place], output, cause)
+        batch.foreign.discard(topic)
+        self._timeouts = 0
+        return True
 
     def _count_abort(self, cause: str) -> None:
         now = self._clock_s()

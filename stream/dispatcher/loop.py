@@ -8,7 +8,7 @@ from schemas.decode import Decoder
 from stream.config.settings import Settings, slot_name
 from stream.dispatcher.batch import Batches
 from stream.dispatcher.bindings import Bindings
-from stream.dispatcher.commits import Commits
+from stream.dispatcher.commits import Commits, Refused
 from stream.dispatcher.intake import Intake
 from stream.dispatcher.lag import LagWatch
 from stream.dispatcher.letters import Letters
@@ -52,22 +52,28 @@ class Dispatcher:
         )
         self._owned = Owned(self._consumer, admin, self._bindings, self._batches, parts)
         letters = Letters(settings, admin)
-        router = self._router(settings, letters, admin)
+        targets = Targets(settings, admin, parts.clock_s)
+        router = self._router(settings, letters, targets, admin)
         self._intake = Intake(self._owned, router, self._batches, parts)
         tally = Tally(settings, parts.metrics, parts.now_ms)
         self._commits = Commits(
-            self._producer, self._owned, self._batches, settings.limits, parts, tally, letters.substitute
+            self._producer,
+            self._owned,
+            self._batches,
+            settings.limits,
+            parts,
+            tally,
+            Refused(letters.substitute, targets.set_aside),
         )
         self._lag = LagWatch(self._owned, admin, parts)
         self._running = False
 
-    def _router(self, settings: Settings, letters: Letters, admin: LogAdmin) -> Router:
+    def _router(self, settings: Settings, letters: Letters, targets: Targets, admin: LogAdmin) -> Router:
         decoder = Decoder(
             avro=self._bindings.avro,
             registry=self._parts.registry,
             value_bytes_max=settings.limits.value_bytes_max,
         )
-        targets = Targets(settings, admin, self._parts.clock_s)
         refusals = Refusals(settings, letters, targets, self._batches)
         places = Places(settings, admin.topics(self._parts.rules.offsets_try_s))
         return Router(settings, places, decoder, targets, refusals)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -15,6 +16,8 @@ from stream.log.base import LogAdmin, TopicDescription
 
 #: A topic that was found is believed to be there for so long; the worker looks at its own failures.
 FRESH_S: Final = 30.0
+#: A topic that took nothing in time is tried again after so long.
+ASIDE_S: Final = 30.0
 #: Topics remembered; the one unused for longest goes first.
 KNOWN_MAX: Final = 1024
 LOOKUP_TIMEOUT_S: Final = 2.0
@@ -31,6 +34,8 @@ class Targets:
         self._admin = admin
         self._clock_s = clock_s
         self._known: OrderedDict[str, tuple[float, TopicDescription]] = OrderedDict()
+        #: Topics that nothing could be delivered to, and until when they are not tried again.
+        self._aside: dict[str, float] = {}
         self._names: Mapping[str, int] | None = None
         self._lookups = 0
 
@@ -39,11 +44,19 @@ class Targets:
         self._names = None
         self._lookups = 0
 
+    def set_aside(self, topic: str) -> None:
+        """Nothing can be delivered to it, time and again: no answers go there for a while."""
+        now = self._clock_s()
+        self._aside = {other: until for other, until in self._aside.items() if until > now}
+        self._aside[topic] = now + ASIDE_S
+
     def check(self, topic: str, partition: int | None) -> None:
         """BadRecord where no answer can be written there; LogTimeout when Kafka does not say in time."""
         if not any(pattern.matches(topic) for pattern in self._patterns):
             words = f"headrace-reply-to: {topic!r} is no reply topic; allowed: {self._allowed_words}"
             raise BadRecord(ErrorClass.INVALID, Stage.VALIDATE, words)
+        if self._aside.get(topic, -math.inf) > self._clock_s():
+            raise _unwritable(f"the reply topic {topic!r} takes no records now")
         found = self._find(topic)
         if found is None:
             raise _unwritable(f"the reply topic {topic!r} does not exist; create it before the request")

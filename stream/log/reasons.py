@@ -19,3 +19,8 @@ PERMANENT: Final = UNWRITABLE | {TOO_LARGE}
 
 #: The guard refused before anything began: the generation or the member id is not valid (trap 3).
 STALE_MEMBER: Final = "stale_member"
+
+
+def may_blame_topic(cause: str) -> bool:
+    """A failure without a delivery report that a bad topic would give: a commit that waited for it in vain."""
+    return "timed_out" in cause

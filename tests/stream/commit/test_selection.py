@@ -39,6 +39,19 @@ def alone(topic: str) -> str:
     return topic
 
 
+def test_a_doubted_kind_and_what_is_behind_it_in_its_session_goes_last() -> None:
+    sick = answer(target="sick", session="s")
+    behind = answer(target="other", session="s", ready_s=1.0)
+    free = answer(target="well", ready_s=2.0)
+
+    def doubted(kind: str) -> bool:
+        return kind == "sick"
+
+    assert choose_kind([[sick, behind, free]], alone, 10.0) == "sick"
+    assert choose_kind([[sick, behind, free]], alone, 10.0, doubted) == "well"
+    assert choose_kind([[sick, behind]], alone, 10.0, doubted) == "sick"
+
+
 def test_the_caps_cut_a_prefix() -> None:
     answers = [answer(size=10) for _ in range(5)]
     assert select([answers], OWN, alone, Caps(3, 10**9), {}) == answers[:3]

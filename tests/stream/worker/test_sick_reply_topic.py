@@ -1,0 +1,73 @@
+"""A reply topic that is there, and takes nothing in time: no leader, or too few replicas."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from schemas.lane import Lane
+from stream.log.base import Aborted, Outcome, Output
+from tests.stream.worker.house import House, Worker, header
+
+SICK = "headrace.replies.sick"
+TO_SICK: list[tuple[str, bytes | None]] = [("headrace-reply-to", SICK.encode())]
+
+
+def sicken(house: House, worker: Worker, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Deliveries to that topic time out, as the client has it."""
+    publish = worker.sockets.producer.publish
+
+    def timing_out(outputs: list[Output], *rest: Any, **names: Any) -> Outcome:
+        if any(output.topic == SICK for output in outputs):
+            house.clock.passes(30)
+            return Aborted("delivery_timed_out", {})
+        return publish(outputs, *rest, **names)
+
+    monkeypatch.setattr(worker.sockets.producer, "publish", timing_out)
+
+
+@pytest.mark.parametrize("lane", [Lane.BATCH, Lane.INTERACTIVE])
+def test_it_is_set_aside_while_the_others_are_answered(lane: Lane, monkeypatch: pytest.MonkeyPatch) -> None:
+    house = House()
+    house.create(SICK)
+    worker = house.worker().turn(6)
+    sicken(house, worker, monkeypatch)
+    bad = house.put(1, headers=TO_SICK)
+    good = house.put(5)
+    for _ in range(20):
+        good += house.put(1, lane=lane, partition=1)
+        worker.turn(3)
+    worker.turn(40)
+    assert house.outputs_of() == {str(source): 1 for source in bad + good}
+    [letter] = house.dead_letters
+    assert header(letter, "headrace-error-class") == "unwritable"
+
+
+def test_a_sessions_later_answer_waits_behind_it_and_no_other_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = House()
+    house.create(SICK)
+    worker = house.worker().turn(6)
+    sicken(house, worker, monkeypatch)
+    sources = house.put(1, session="s", headers=TO_SICK) + house.put(1, session="s")
+    others = house.put(3, session="other")
+    worker.turn(100)
+    assert house.outputs_of() == {str(source): 1 for source in others}
+    for _ in range(10):
+        others += house.put(1)
+        worker.turn(10)
+    assert house.outputs_of() == {str(source): 1 for source in sources + others}
+
+
+def test_a_clean_stop_beside_it_is_no_death(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = House()
+    house.create(SICK)
+    house.put(1, headers=TO_SICK)
+    house.put(5)
+    for _ in range(3):
+        worker = house.worker()
+        sicken(house, worker, monkeypatch)
+        worker.turn(6).close()
+        found = house.committed()
+        assert found is not None
+        assert found.deaths == 0
