@@ -88,7 +88,7 @@ class Journal:
         `running` (read only when a segment is full) are carried over: they may be repeated much later.
         """
         if self._entries >= self._entries_max:
-            self._or_in_memory(lambda: self._turn(running))
+            self._turn(running)
         older, newer = self._older, self._newer
         lines = []
         repeats = 0
@@ -118,23 +118,31 @@ class Journal:
             self._told = True
 
     def _write(self, lines: Sequence[str]) -> None:
+        self._entries += len(lines)  # written or not: they are in memory
         if lines:
             os.write(self._file, ("\n".join(lines) + "\n").encode())
-            self._entries += len(lines)
 
     def _turn(self, running: Iterable[Source]) -> None:
-        """Begin a new segment. Written aside and renamed, so that no instant is without a journal."""
+        """Begin a new segment; in memory also where the disk takes none."""
         carried = ["=" + str(source) for source in running]
+        self._or_in_memory(lambda: self._begin_segment(carried))
+        self._older, self._newer = self._newer, {line[1:] for line in carried}
+        self._entries = len(carried)
+
+    def _begin_segment(self, carried: Sequence[str]) -> None:
+        """Written aside and renamed, so that no instant is without a journal."""
         fresh = self._path.with_name(self._path.name + ".new")
         file = os.open(fresh, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_TRUNC, 0o644)
         head = [f"#{self._totals.starts} {self._totals.repeats}", *carried]
-        os.write(file, ("\n".join(head) + "\n").encode())
-        self._path.replace(self._previous)
-        fresh.replace(self._path)
+        try:
+            os.write(file, ("\n".join(head) + "\n").encode())
+            self._path.replace(self._previous)
+            fresh.replace(self._path)
+        except OSError:
+            os.close(file)
+            raise
         os.close(self._file)
         self._file = file
-        self._older, self._newer = self._newer, {line[1:] for line in carried}
-        self._entries = len(carried)
 
 
 class NoJournal:

@@ -131,6 +131,7 @@ class Assignment:
                 ledger.unmark()
         if not self._committer.drain(now_s + self._rules.revoke_s):
             _LOG.warning("a final commit was not complete: the next owner runs what is left")
+            self._committer.progress_only()  # what cannot be published must not cost us the end of our death mark
         self._orphans.keep(self._drop(partitions), self._clock_s())
 
     def lost(self, partitions: Sequence[Partition]) -> None:

@@ -12,6 +12,7 @@ from schemas.lane import LANES
 from stream.commit.committer import Clients, Committer, Seams
 from stream.commit.committer import Rules as CommitRules
 from stream.commit.foreign import ForeignTargets
+from stream.commit.plan import Ledger
 from stream.commit.selection import Caps
 from stream.commit.targets import BATCH_BYTES_MAX, Targets
 from stream.config.settings import Settings, slot_name
@@ -109,6 +110,7 @@ class _Builder:
                 self._finishing,
                 lane_of,
                 ordered=self._endpoint.order == "session",
+                take_back=self._take_back,
             ),
             hand_over=self._hand_over(),
             finishing=self._finishing,
@@ -137,6 +139,12 @@ class _Builder:
             seams=Seams(self._parts.clock_s, self._parts.reach, self._parts.stage_of),
             tally=self._tally,
         )
+
+    def _take_back(self, ledger: Ledger) -> None:
+        """A clean end of one partition: this process's death mark, and what ran alone in it."""
+        if ledger.marked:
+            ledger.unmark()
+            self._committer.progress_only()
 
     def _assignment(self) -> Assignment:
         return Assignment(

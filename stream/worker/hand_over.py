@@ -120,7 +120,7 @@ class HandOver:
     def _start_one(self) -> int:
         """Single file: nothing else runs, everything finished is committed, and the map names the next record."""
         # What has ended and was not taken back yet still stands in its map as `trying`: name no other beside it.
-        if self._runner.running or self._share.running:
+        if self._runner.running or self._share.running or self._committer.blocked(self._clock_s()):
             return 0
         if not self._committer.drain(self._clock_s() + self._stall_s):
             return 0
@@ -140,11 +140,14 @@ class HandOver:
         return len(calls)
 
     def _next_alone(self) -> OpenRecord | None:
-        """The next record, passing over partitions whose convicted record has not come by yet."""
+        """The next record, passing over partitions whose convicted record has not come by, or that wait for a registry."""
         for lane in LANES:
             queue = self._share.waiting[lane]
             for place, record in enumerate(queue):
-                if record.ledger is not None and not self._waits_for_condemned(record.ledger):
+                book = record.ledger
+                if book is None or book.partition in self._stalled:
+                    continue
+                if not self._waits_for_condemned(book):
                     del queue[place]
                     return record
         return None

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from schemas.errors import ForeignRecord, NewerVersion
 from schemas.failure import ErrorClass, Failure, Stage
+from schemas.headers import Headers
 from schemas.lane import Lane
 from schemas.work_record import parse_work
 from stream.commit.open_record import OpenRecord
 from stream.commit.plan import Ledger
 from stream.errors import MapUnreadable
 from stream.log.base import EndOfPartition, LogConsumer, Partition, Polled, Record
+from stream.log.readable import safe_headers
 from stream.worker.adoption import Orphans, key_of
 from stream.worker.finishing import Finishing
 from stream.worker.share import Quarantine, Share
@@ -21,7 +23,11 @@ _LOG = logging.getLogger(__name__)
 
 
 class Intake:
-    """FETCHED or SKIPPED. `lane_of` says which lane a work topic is; `ordered`: one run at a time per session."""
+    """FETCHED or SKIPPED.
+
+    `lane_of` says which lane a work topic is; `ordered`: one run at a time per session; `take_back` ends the death mark
+    of a partition that is left.
+    """
 
     def __init__(
         self,
@@ -32,6 +38,7 @@ class Intake:
         lane_of: Mapping[str, Lane],
         *,
         ordered: bool,
+        take_back: Callable[[Ledger], None],
     ) -> None:
         self._share = share
         self._consumer = consumer
@@ -39,6 +46,7 @@ class Intake:
         self._finishing = finishing
         self._lane_of = lane_of
         self._ordered = ordered
+        self._take_back = take_back
 
     def accept(self, polled: Polled) -> None:
         """Records of partitions without a ledger are nobody's: dropped by a revoke, or quarantined."""
@@ -50,7 +58,11 @@ class Intake:
                 continue
             try:
                 self._deliver(message, ledger)
-            except (MapUnreadable, NewerVersion) as error:
+            except NewerVersion as error:
+                # It is read on by a newer process, which must not take us for dead, nor convict what runs alone here.
+                self._take_back(ledger)
+                self.quarantine([Partition(*place)], str(error))
+            except MapUnreadable as error:
                 self.quarantine([Partition(*place)], str(error))
         if polled.ends:
             self._end(polled.ends)
@@ -73,7 +85,7 @@ class Intake:
         value = message.value()
         self._share.open_bytes += len(value or b"")
         try:
-            work = record.work = parse_work(message.key(), value, message.headers())
+            work = record.work = parse_work(message.key(), value, _headers(message))
         except ForeignRecord as error:
             self._finishing.fail(record, Failure(ErrorClass.UNREADABLE, Stage.DECODE, str(error)))
             return
@@ -114,6 +126,14 @@ class Intake:
                     ledger.end(offset)
                 except MapUnreadable as error:
                     self.quarantine([ledger.partition], str(error))
+
+
+def _headers(message: Record) -> Headers:
+    """ForeignRecord where a name is not UTF-8."""
+    headers = safe_headers(message)
+    if headers is None:
+        raise ForeignRecord("a header's name is not UTF-8")
+    return headers
 
 
 _POISON = Failure(

@@ -7,6 +7,7 @@ It owns consumer, producer and all ledgers; the engine runs elsewhere. No transa
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -53,6 +54,8 @@ class Loop:
         self._idle = False
         #: When the engine was last seen with something to do.
         self._busy_s = parts.clock_s()
+        #: When a commit came early because the engine had rested.
+        self._early_s = -math.inf
         #: The engine takes what waits as fast as we hand it over: let it, before more is read and partitions pause.
         self._brisk = False
 
@@ -136,10 +139,13 @@ class Loop:
         """One transaction, if one is due."""
         steps = self._steps
         now_s = self._clock_s()
-        pressed = steps.flow.pressed or self._rest_s(now_s) <= 0
-        if steps.committer.wait_s(now_s, pressed=pressed) > 0:
+        pressed, rested = steps.flow.pressed, self._rest_s(now_s) <= 0
+        early = rested and not pressed and steps.committer.wait_s(now_s) > 0
+        if steps.committer.wait_s(now_s, pressed=pressed or early) > 0:
             return False
-        return steps.committer.turn(now_s, all_lanes=pressed, meanwhile=self._meanwhile)
+        if early:
+            self._early_s = now_s
+        return steps.committer.turn(now_s, all_lanes=pressed or early, meanwhile=self._meanwhile)
 
     def _due_s(self) -> float:
         """Seconds until the next transaction."""
@@ -149,10 +155,14 @@ class Loop:
         return min(due_s, rest_s) if rest_s > 0 and len(self._steps.share.ready) else due_s
 
     def _rest_s(self, now_s: float) -> float:
-        """Seconds until the engine has rested long enough: what is ready then waits for no company any more."""
+        """Seconds until the engine has rested long enough: what is ready then waits for no company any more.
+
+        Once an interval at most, or a trickle would cost a transaction for every record.
+        """
         if self._runner.running or self._steps.share.waiting_count:
             self._busy_s = now_s
-        return self._busy_s + self._rules.rest_s - now_s
+        again_s = self._early_s + self._steps.committer.interval_s
+        return max(self._busy_s + self._rules.rest_s, again_s) - now_s
 
     def _meanwhile(self) -> bool | None:
         """While a transaction is under way: the engine's free slots are filled, and what ended is written."""

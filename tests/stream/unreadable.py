@@ -13,14 +13,18 @@ from stream.log.memory_reader import MemoryReader
 class Unreadable:
     """A record with a header whose name is not UTF-8, as confluent_kafka.Message gives it."""
 
+    def __init__(self, topic: str = "t", partition: int = 1, offset: int = 7) -> None:
+        self._place = Partition(topic, partition)
+        self._offset = offset
+
     def topic(self) -> str:
-        return "t"
+        return self._place.topic
 
     def partition(self) -> int:
-        return 1
+        return self._place.partition
 
     def offset(self) -> int:
-        return 7
+        return self._offset
 
     def key(self) -> bytes | None:
         return b"k"

@@ -8,6 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psutil
 import pytest
 
 from schemas.source import Source
@@ -99,3 +100,22 @@ def test_a_journal_that_cannot_be_written_goes_on_in_memory(
         ] == [0, 1, 1]
     journal.close()
     assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
+def test_a_full_disk_costs_no_descriptors_and_a_bounded_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / "one.starts", entries_max=10)
+    journal.started(sources(*range(10)))
+    before = psutil.Process().num_fds()
+
+    def full(*_arguments: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", full)
+        for offset in range(10, 200):
+            journal.started(sources(offset))
+    assert psutil.Process().num_fds() == before
+    assert len(journal._newer) + len(journal._older) <= 20
+    journal.close()

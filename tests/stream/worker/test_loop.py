@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
+
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.lane import Lane
-from stream.log.base import Output
+from stream.log.base import Output, Partition, Polled
+from tests.stream.unreadable import Unreadable
 from tests.stream.worker.house import House, header
 
 
@@ -96,6 +99,27 @@ def test_what_is_ready_is_committed_once_the_engine_has_rested_a_moment() -> Non
     assert house.outputs_of() == {str(source): 1 for source in (last, other)}
 
 
+def test_a_trickle_costs_a_transaction_more_in_an_interval_and_not_one_for_each_record() -> None:
+    house = House(commit_interval_ms=1_000)
+    worker = house.worker().turn(40)
+    tally = Transactions()
+    worker.loop._steps.committer._tally = tally
+    for _ in range(100):
+        house.put(1)
+        worker.turn(7, step_s=0.01)
+    assert tally.ended_count in range(7, 16)  # in the 7 seconds
+
+
+class Transactions:
+    """Counts them."""
+
+    def __init__(self) -> None:
+        self.ended_count = 0
+
+    def ended(self, *_: object) -> None:
+        self.ended_count += 1
+
+
 def test_the_highest_lane_starts_first_and_slots_bound_what_runs() -> None:
     house = House(slots=2)
     batch = house.put(3)
@@ -149,6 +173,28 @@ def test_a_foreign_record_on_a_work_topic_costs_one_dead_letter() -> None:
     house.worker().turn()
     assert house.outputs_of()[str(good[0])] == 1
     assert [letter.value() for letter in house.dead_letters] == [b"v"]
+
+
+def test_a_foreign_record_whose_headers_cannot_be_read_costs_one_dead_letter(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = House()
+    place = Partition(house.work_topic(Lane.BATCH), 0)
+    house.log.plain_producer().send(Output(place.topic, b"k", b"v", [], 0))
+    good = house.put(1)
+    worker = house.worker(auto=True)
+    poll = worker.sockets.consumer.poll
+
+    def polled(records_max: int, timeout_s: float) -> Polled:
+        found = poll(records_max, timeout_s)
+        return Polled([Unreadable(*place, 0) if r.offset() == 0 else r for r in found.records], found.ends)
+
+    monkeypatch.setattr(worker.sockets.consumer, "poll", polled)
+    worker.turn()
+    assert house.outputs_of()[str(good[0])] == 1
+    [letter] = house.dead_letters
+    assert header(letter, "headrace-error-class") == "unreadable"
+    assert (letter.key(), letter.value()) == (Unreadable().key(), Unreadable().value())
 
 
 def test_offsets_of_markers_are_committed_without_any_answer() -> None:

@@ -7,8 +7,11 @@ from typing import Any
 import pytest
 
 from schemas.errors import RegistryUnavailable
+from schemas.lane import Lane
 from stream.config.settings import Limits
 from stream.ledger.offset_map import OffsetMap
+from stream.log.base import Outcome, Output
+from stream.log.memory import Fault
 from tests.stream.worker.house import House, Worker, header
 
 
@@ -132,3 +135,84 @@ def without_registry(worker: Worker) -> None:
             return real.decode(value, format_)
 
     worker.steps.hand_over._decoder = Decoder()  # type: ignore[assignment]
+
+
+def through_aborts(worker: Worker, aborts: int, log: pytest.LogCaptureFixture) -> None:
+    """Until so many transactions were aborted: the worker stands in its back-off then."""
+    for _ in range(1_000):
+        if sum("was aborted" in record.message for record in log.records) == aborts:
+            return
+        worker.turn(1, step_s=0.01)
+    raise AssertionError("they did not come")
+
+
+@pytest.mark.parametrize("aborts", [2, 3, 4])
+def test_aborts_before_an_orderly_revoke_convict_nobody(
+    aborts: int, caplog: pytest.LogCaptureFixture
+) -> None:
+    house = House()
+    house.put(1, partition=1)
+    for _ in range(2):
+        house.worker(auto=False).turn(4)
+    first = house.worker(auto=False).turn(6)
+    house.log.inject("headrace.worker.sim.00", *[Fault.ABORTED] * aborts)
+    house.log.plain_producer().send(Output(house.work_topic(Lane.BATCH), None, b"{}", [], 0))
+    through_aborts(first, aborts, caplog)
+    second = house.worker(slot=1, auto=False)
+    for _ in range(40):
+        first.turn(1)
+        second.turn(1)
+    assert not poisoned(house)
+
+
+@pytest.mark.parametrize("aborts", [2, 3, 4])
+def test_aborts_before_a_clean_stop_leave_no_death(aborts: int, caplog: pytest.LogCaptureFixture) -> None:
+    house = House()
+    sources = house.put(3)
+    worker = house.worker(auto=False).turn(6)
+    house.log.inject("headrace.worker.sim.00", *[Fault.ABORTED] * aborts)
+    worker.runner.end_all()
+    through_aborts(worker, aborts, caplog)
+    worker.close()
+    assert committed(house).deaths == 0
+    assert house.outputs_of() == {str(source): 1 for source in sources}
+
+
+@pytest.mark.parametrize("deaths_max", [1, 2, 3])
+def test_a_record_of_a_newer_version_convicts_nobody(deaths_max: int) -> None:
+    """Its partition is set aside, and what ran there alone has killed nobody."""
+    house = House(poison_deaths_max=deaths_max)
+    house.put(1)
+    for _ in range(deaths_max - 1):
+        house.worker(auto=False).turn(4)
+    worker = house.worker(auto=False).turn(6)
+    assert committed(house).trying is not None
+    newer = Output(house.work_topic(Lane.BATCH), None, b"{}", [("headrace-version", b"99")], 0)
+    house.log.plain_producer().send(newer)
+    worker.turn(3)
+    assert worker.share.quarantined
+    worker.close()
+    assert committed(house).trying is None
+    assert committed(house).deaths == deaths_max - 1
+
+
+def test_records_that_wait_for_a_registry_are_not_named_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = House()
+    house.put(200)
+    for _ in range(2):
+        house.worker(auto=False).turn(4)
+    worker = house.worker(auto=False)
+
+    def away(*_: object) -> None:
+        raise RegistryUnavailable("away")
+
+    monkeypatch.setattr(worker.steps.hand_over._decoder, "decode", away)
+    publish, times = worker.sockets.producer.publish, []
+
+    def counted(*what: Any, **names: Any) -> Outcome:
+        times.append(house.clock.now_s)
+        return publish(*what, **names)
+
+    monkeypatch.setattr(worker.sockets.producer, "publish", counted)
+    worker.turn(400, step_s=0.05)
+    assert len(times) <= 200  # in 20 s: a few in each half second, whatever waits
