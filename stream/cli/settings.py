@@ -9,15 +9,16 @@ from stream.config.load import load_settings
 from stream.config.settings import Settings
 from stream.config.toml_lines import lines_of_keys
 from stream.errors import ConfigError
-from stream.log.kafka_check import client_problem
+from stream.log.kafka_check import client_problems
 
 
 def checked_settings(path: Path | None) -> Settings:
     """ConfigError with everything that is wrong with the file."""
     settings = load_settings(path)
-    problem = client_problem(settings.kafka.client) if settings.kafka is not None else None
-    if path is not None and problem is not None:
-        raise ConfigError(f"{path}:{_line(path, problem)}: [kafka] client: {problem}")
+    problems = client_problems(settings.kafka.client) if settings.kafka is not None else []
+    if path is not None and problems:
+        placed = sorted((_line(path, problem), problem) for problem in problems)
+        raise ConfigError("\n".join(f"{path}:{line}: [kafka] client: {problem}" for line, problem in placed))
     return settings
 
 

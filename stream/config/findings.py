@@ -21,6 +21,10 @@ class Findings:
         """`what` about the key at `path`; a key that is missing is placed at the table it should stand in."""
         self._found.append((self._line(path), what))
 
+    def stands(self, path: Path) -> bool:
+        """Whether the file has this key."""
+        return path in self._lines
+
     def raise_any(self) -> None:
         """ConfigError with one line a finding, when there are any."""
         if self._found:

@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any, Final
 
+from stream.config.addresses import PORT_MAX, bootstrap_servers
 from stream.config.endpoints import read_endpoints
 from stream.config.findings import Findings
 from stream.config.limits import read_limits
@@ -26,7 +27,6 @@ CLIENT_KEYS_OWN: Final = re.compile(
     r"bootstrap\.servers|metadata\.broker\.list|group\..*|transactional\.id|transaction\..*|isolation\.level"
     r"|enable\..*|auto\..*|acks|request\.required\.acks|partition\.assignment\.strategy|.*_cb|client\.id"
 )
-PORT_MAX: Final = 65_535
 
 
 def load_settings(path: Path | None) -> Settings:
@@ -56,7 +56,7 @@ def _content(path: Path) -> str:
     except UnicodeDecodeError as wrong:
         raise ConfigError(f"{path}:1: is not UTF-8: {wrong.reason} at byte {wrong.start}") from wrong
     except OSError as wrong:
-        raise ConfigError(f"{path}:1: cannot be read: {wrong.strerror}") from wrong
+        raise ConfigError(f"{path}: cannot be read: {wrong.strerror}") from wrong
 
 
 def _syntax(path: Path, content: str, message: str) -> str:
@@ -96,7 +96,7 @@ def _read_kafka(root: Table) -> KafkaSettings | None:
     table = root.below("kafka")
     if not root.has("kafka"):
         return None
-    servers = table.take("bootstrap_servers", text(pattern=r"\S+", like="host:port, several with commas"), "")
+    servers = table.take("bootstrap_servers", bootstrap_servers, "")
     if not table.has("bootstrap_servers"):
         table.wrong("bootstrap_servers", "is missing; leave [kafka] out for the embedded broker")
     client = table.below("client")

@@ -38,15 +38,16 @@ def find_loops(settings: Settings, findings: Findings) -> None:
         ):
             topic = common_topic(pattern, other)
             if topic is not None:
+                if not findings.stands(place):  # an input that nobody wrote down
+                    place = ("outputs", _output(settings, other))
                 findings.add(place, f'input "{pattern.text}" would read "{topic}", {what}: a loop')
                 break
     for pattern in replies:
         for own in internal:
             topic = common_topic(pattern, own)
             if topic is not None:
-                where = "results" if pattern.text == settings.outputs.results else "reply_topics"
                 findings.add(
-                    ("outputs", where),
+                    ("outputs", _output(settings, pattern)),
                     f'"{pattern.text}" in [outputs] would let answers into "{topic}", an internal topic',
                 )
                 break
@@ -56,6 +57,12 @@ def find_loops(settings: Settings, findings: Findings) -> None:
             findings.add(
                 ("inputs", two.text), f'inputs "{one.text}" and "{two.text}" would both read "{topic}"'
             )
+
+
+def _output(settings: Settings, pattern: TopicPattern) -> str:
+    """The key of [outputs] that names it."""
+    names = {settings.outputs.results: "results", settings.outputs.dead_letters: "dead_letters"}
+    return names.get(pattern.text, "reply_topics")
 
 
 def _valid(texts: Iterator[str]) -> list[TopicPattern]:

@@ -178,6 +178,11 @@ def test_features_to_come_are_refused_as_such(write: Write, content: str, findin
         ("", "F:1: no endpoint: add [endpoints.NAME]"),
         (SIM + "[kafka]\n", 'F:3: "bootstrap_servers" in [kafka] is missing'),
         (SIM + '[kafka]\nbootstrap_servers = "a b"\n', "must be host:port"),
+        (SIM + '[kafka]\nbootstrap_servers = "nohost"\n', "must be host:port"),
+        (SIM + '[kafka]\nbootstrap_servers = "a:1,b"\n', 'not "b"'),
+        (SIM + '[kafka]\nbootstrap_servers = "a:99999"\n', "from 1 to 65535"),
+        (SIM + '[kafka]\nbootstrap_servers = "a:abc"\n', "must be host:port"),
+        (SIM + '[kafka]\nbootstrap_servers = "http://a:80"\n', "must be host:port"),
         (SIM + '[kafka]\nbootstrap_servers = "a:1"\nclient = { "isolation.level" = "x" }\n', "F:5: "),
         (SIM + '[kafka]\nbootstrap_servers = "a:1"\nclient = { "group.id" = "x" }\n', "is set by Headrace"),
         (SIM + '[registry]\nurl = "registry:8081"\n', "must be an http:// or https:// address"),
@@ -268,7 +273,17 @@ def test_a_file_that_cannot_be_read_is_a_finding(tmp_path: Path, content: bytes 
     path = tmp_path / "headrace.toml"
     if content is not None:
         path.write_bytes(content)
-    assert findings(path)[0].startswith("F:1: ")
+    assert findings(path)[0].startswith("F: cannot be read: " if content is None else "F:1: ")
+
+
+@pytest.mark.parametrize(("key", "line"), [("results", 2), ("dead_letters", 2), ("reply_topics", 2)])
+def test_an_output_that_is_the_standard_input_is_told_where_it_stands(
+    write: Write, key: str, line: int
+) -> None:
+    value = '["headrace.requests"]' if key == "reply_topics" else '"headrace.requests"'
+    [finding] = findings(write(f"[outputs]\n{key} = {value}\n" + SIM))
+    assert finding.startswith(f"F:{line}: ")
+    assert "a loop" in finding
 
 
 def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
