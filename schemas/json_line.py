@@ -6,6 +6,7 @@ where no free-form field is given. Unknown fields, free-form ones and everything
 
 from __future__ import annotations
 
+import re
 from typing import Final
 
 import msgspec
@@ -19,6 +20,8 @@ from schemas.wide import WideLine, narrow
 _LINE: Final = msgspec.json.Decoder(Line)
 _WIDE: Final = msgspec.json.Decoder(WideLine)
 _SYNTAX: Final = msgspec.json.Decoder(msgspec.Raw)
+#: The first half of a surrogate pair without its second.
+_HALF_CHARACTER: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})")
 _WHITESPACE: Final = b" \t\r\n"
 
 
@@ -51,7 +54,7 @@ def _careful(value: bytes) -> Line:
     except msgspec.ValidationError as error:
         raise _wrong_field(value, error) from error
     except msgspec.DecodeError as error:
-        raise _not_json(error) from error
+        raise _not_json(value, error) from error
 
 
 def _wrong_field(value: bytes, error: msgspec.ValidationError) -> BadRecord:
@@ -59,11 +62,15 @@ def _wrong_field(value: bytes, error: msgspec.ValidationError) -> BadRecord:
     try:
         _SYNTAX.decode(value)
     except msgspec.DecodeError as syntax:
-        return _not_json(syntax)
+        return _not_json(value, syntax)
     if value.lstrip(_WHITESPACE)[:1] != b"{":
         return BadRecord.unreadable("JSON, but not an object; a request line is one object")
     return BadRecord.invalid(explain(error))
 
 
-def _not_json(error: msgspec.DecodeError) -> BadRecord:
+def _not_json(value: bytes, error: msgspec.DecodeError) -> BadRecord:
+    half = _HALF_CHARACTER.search(value)
+    if half is not None and "truncated" in str(error):  # msgspec's word for it
+        text = f"the escape {half.group().decode()} at byte {half.start()} is half a character"
+        return BadRecord.unreadable(f"not JSON: {text}")
     return BadRecord.unreadable(f"not JSON: {str(error).removeprefix('JSON is malformed: ')}")

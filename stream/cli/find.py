@@ -13,6 +13,7 @@ from stream.cli.finding.search import Search
 from stream.cli.installation import find_installation
 from stream.cli.options import installation_options, json_option, timeout_option
 from stream.cli.parser import Commands
+from stream.errors import UsageError
 
 #: Looking through a million records takes about ten seconds.
 TIMEOUT_S: Final = 60.0
@@ -30,6 +31,8 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if not arguments.record:
+        raise UsageError("which record? its custom_id, or the TOPIC/P/OFFSET of its input")
     deadline = Deadline(arguments.timeout)
     found = find_installation(arguments)
     search = Search(found.log("find", deadline), found.settings, deadline)

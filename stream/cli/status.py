@@ -9,7 +9,7 @@ from typing import Any, Final
 from stream.cli.installation import find_installation
 from stream.cli.options import installation_options, json_option, seconds
 from stream.cli.overview.pace import duration
-from stream.cli.overview.report import Report, status_report, unrouted_records
+from stream.cli.overview.report import Report, beside_lanes, status_report
 from stream.cli.parser import Commands
 from stream.cli.tables import print_table, table
 
@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace) -> int:
         print(json.dumps(report, indent=2))
     else:
         _show(report)
-        print(f"input records not routed yet: {unrouted_records(found)}")
+        print("\n".join(beside_lanes(found)))
     return 0
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from schemas.carry import passing
 from schemas.control import Control
+from schemas.custom_id import custom_id_in
 from schemas.errors import BadRecord
 from schemas.failure import Failure
 from schemas.request import Request
@@ -45,7 +46,8 @@ class Refusals:
             lane=inlet.lane or control.lane,
             attempts=0,
         )
-        value = error_value(facts, request.custom_id if request else None, failure)
+        custom_id = request.custom_id if request else custom_id_in(record.value())
+        value = error_value(facts, custom_id, failure)
         headers = result_headers(source, max(0, record.timestamp()[1]), 0, passing(control.carried))
         topic, partition = control.reply_to or (self._results, None)
         if topic != self._results:

@@ -38,7 +38,9 @@ METRICS: dict[MetricName, Metric] = {
         "Records finished and committed. outcome: routed (dispatcher), result, dead_letter.",
     ),
     "headrace_lag_records": Metric(
-        "gauge", ("topic", "partition"), "Records of the partition that are not yet done and committed."
+        "gauge",
+        ("topic", "partition"),
+        "Offsets of the partition that are not yet done and committed; a transaction's marker is one too.",
     ),
     "headrace_inflight": Metric("gauge", ("endpoint", "lane"), "Requests inside the engine now."),
     "headrace_ready": Metric(

@@ -101,9 +101,9 @@ class Supervisor:
         self._changed(self.units)
         while any(_lives(unit) and self._clock_s() - begun_s < grace for unit, grace in grace_of):
             self._sleep(POLL_S)
-        self.kill(roles)
+        self.kill(roles, "it did not end in time")
 
-    def kill(self, roles: Callable[[str], bool] = bool) -> None:
+    def kill(self, roles: Callable[[str], bool] = bool, why: str = "all ends now") -> None:
         """End these (all, by default) at once, with their process groups, and forget them.
 
         One that cannot be ended stays known, and its error is raised when all others have been ended.
@@ -111,7 +111,7 @@ class Supervisor:
         first: Exception | None = None
         for unit in [unit for unit in self.units if roles(unit.process.role)]:
             try:
-                self._kill(unit)
+                self._kill(unit, why)
             except Exception as error:
                 log.exception("%s cannot be ended", unit.process.name)
                 first = first or error
@@ -119,10 +119,10 @@ class Supervisor:
         if first is not None:
             raise first
 
-    def _kill(self, unit: Unit) -> None:
+    def _kill(self, unit: Unit, why: str) -> None:
         try:
             if _lives(unit):
-                log.warning("%s did not end in time: killing it", unit.process.name)
+                log.warning("%s is killed: %s", unit.process.name, why)
         finally:
             unit.process.kill()
         self.units.remove(unit)

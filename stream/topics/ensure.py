@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -10,7 +11,10 @@ from stream.config.settings import Settings
 from stream.errors import LogError, LogTimeout, TopicMismatch
 from stream.log.base import LogAdmin, TopicDescription
 from stream.topics.check import loop_findings, topic_findings
+from stream.topics.left_behind import left_behind
 from stream.topics.plan import TopicPlan, planned_topics
+
+_LOG = logging.getLogger(__name__)
 
 TIMEOUT_S: Final = 30.0
 #: A new topic is known to every broker a moment after its creation was answered.
@@ -34,7 +38,12 @@ def ensure_topics(
     plans = planned_topics(settings)
     try:
         found = _describe(admin, plans, timeout_s)
-        _refuse(settings, plans, found, admin.topics(timeout_s))
+        topics = admin.topics(timeout_s)
+        _refuse(settings, plans, found, topics)
+        for name in left_behind(settings, topics):
+            _LOG.warning(
+                "no endpoint %s is configured, but its work topics are there: nobody reads them", name
+            )
         missing = [_as_existing_lanes(plan, plans, found) for plan in plans if found[plan.name] is None]
         if missing:
             admin.create([TopicDescription(*plan) for plan in missing], timeout_s)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from schemas.answered import write_answered
+from schemas.custom_id import custom_id_in
 from schemas.dead_letter import write_dead_letter
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.headers import Headers
@@ -134,7 +135,7 @@ class OutputWriter:
         work, finished, failure = record.work, record.finished, record.failure
         assert work is not None, "only a readable work record asks for errors as results"
         assert failure is not None, "an error result says why"
-        custom_id = finished.custom_id if finished is not None else None
+        custom_id = finished.custom_id if finished is not None else custom_id_in(work.value)
         value = error_value(facts, custom_id, failure)
         headers = result_headers(work.source, work.source_timestamp_ms, facts.attempts, work.passing)
         topic, partition = work.reply_to or (self._to.results, None)

@@ -65,5 +65,16 @@ class Search:
             # Its output came while we looked.
             left.pop(hit.source, None)
             yield hit
+        yield from self._answered(left)
+
+    def _answered(self, left: dict[Source, None]) -> Iterator[Hit]:
+        """Done, and not found by what was asked for: an output need not carry its record's custom_id."""
+        if not left:
+            return
+        with closing(self._log.reader(output_topics(self._settings, self._topics))) as reader:
+            for hit in outputs(reader, self._settings, WantedSources(left), self._deadline):
+                if hit.source in left:
+                    del left[hit.source]
+                    yield hit
         for source in left:
             yield Hit(source, State.ANSWERED, None, "its output is no longer on its topic")

@@ -15,6 +15,7 @@ from stream.cli.standing import ASK_S, Standing, partitions_of, standings
 from stream.config.patterns import TopicPattern
 from stream.config.settings import Settings
 from stream.log.base import Log, Partition
+from stream.topics.left_behind import left_behind
 
 
 class Underway:
@@ -56,7 +57,7 @@ class Underway:
             source = wanted.later(record)
             standing = groups[Partition(record.topic(), record.partition())]
             if source is not None and not standing.done(record.offset()):
-                yield _at_work(source, position(record), standing, workers)
+                yield self._at_work(source, position(record), standing, workers)
 
     def _begin(self, wanted: Wanted) -> list[str] | dict[Partition, int]:
         if wanted.single is not None:
@@ -73,22 +74,26 @@ class Underway:
 
     def _work_standings(self) -> dict[Partition, Standing]:
         found: dict[Partition, Standing] = {}
-        for endpoint in self._settings.endpoints:
+        for endpoint in (*self._settings.endpoints, *left_behind(self._settings, self._topics)):
             names = [self._settings.work_topic(endpoint, lane) for lane in LANES]
             places = partitions_of(self._topics, names)
             found.update(self._standings(self._settings.worker_group(endpoint), places))
         return found
 
+    def _at_work(self, source: Source, where: Source, standing: Standing, workers: Mapping[str, str]) -> Hit:
+        worker = workers.get(str(source))
+        if worker is not None:
+            return Hit(source, State.RUNNING, where, f"by {worker}")
+        for endpoint in self._settings.endpoints:
+            if standing.group == self._settings.worker_group(endpoint):
+                return Hit(source, State.RELEASED, where, _before(standing, where.offset))
+        return Hit(
+            source, State.RELEASED, where, "its endpoint is not in this configuration: nobody reads it"
+        )
+
     def _standings(self, group: str, places: Sequence[Partition]) -> Mapping[Partition, Standing]:
         with self._deadline.asking(ASK_S) as ask_s:
             return standings(self._log.admin(), group, places, ask_s)
-
-
-def _at_work(source: Source, where: Source, standing: Standing, workers: Mapping[str, str]) -> Hit:
-    worker = workers.get(str(source))
-    if worker is not None:
-        return Hit(source, State.RUNNING, where, f"by {worker}")
-    return Hit(source, State.RELEASED, where, _before(standing, where.offset))
 
 
 def _before(standing: Standing, offset: int) -> str:

@@ -12,6 +12,7 @@ from stream.cli.standing import partitions_of, standings
 from stream.config.patterns import TopicPattern
 from stream.config.settings import Settings
 from stream.log.base import LogAdmin
+from stream.topics.left_behind import left_behind
 
 
 class Key(NamedTuple):
@@ -63,6 +64,16 @@ def unrouted(admin: LogAdmin, settings: Settings, topics: Mapping[str, int]) -> 
     names = [topic for topic in topics if any(pattern.matches(topic) for pattern in inputs)]
     found = standings(admin, settings.dispatcher_group, partitions_of(topics, names))
     return sum(standing.lag for standing in found.values())
+
+
+def stranded(admin: LogAdmin, settings: Settings, topics: Mapping[str, int]) -> Mapping[str, int]:
+    """Lag of the endpoints that are not configured any more, where there is some: nobody works on it."""
+    found = {}
+    for endpoint in left_behind(settings, topics):
+        names = [settings.work_topic(endpoint, lane) for lane in LANES]
+        there = standings(admin, settings.worker_group(endpoint), partitions_of(topics, names))
+        found[endpoint] = sum(standing.lag for standing in there.values())
+    return {endpoint: lag for endpoint, lag in found.items() if lag}
 
 
 def _look(

@@ -12,7 +12,7 @@ from schemas.lane import LANES
 from stream.cli.beats import last_beats
 from stream.cli.installation import Installation
 from stream.cli.overview.dead_letters import count_dead_letters
-from stream.cli.overview.lanes import Key, LaneWork, lane_works, unrouted
+from stream.cli.overview.lanes import Key, LaneWork, lane_works, stranded, unrouted
 from stream.cli.overview.map_versions import map_versions
 from stream.cli.overview.running import running_now
 from stream.cli.standing import ASK_S
@@ -39,10 +39,16 @@ def status_report(found: Installation, interval_s: float) -> Report:
     }
 
 
-def unrouted_records(found: Installation) -> int:
-    """Input records that are in no lane yet."""
+def beside_lanes(found: Installation) -> list[str]:
+    """What waits in no lane, in words: inputs that are not routed yet, work of endpoints that are not configured."""
     admin = found.log("status").admin()
-    return unrouted(admin, found.settings, admin.topics(ASK_S))
+    topics = admin.topics(ASK_S)
+    left = stranded(admin, found.settings, topics)
+    words = [f"input records not routed yet: {unrouted(admin, found.settings, topics)}"]
+    return words + [
+        f"{lag} wait for the endpoint {name}, which is not in this configuration"
+        for name, lag in left.items()
+    ]
 
 
 def processes(runtime: Mapping[str, Any]) -> list[Report]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 
 import pytest
@@ -10,11 +11,13 @@ from schemas.source import Source
 from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.search import HITS_MAX, Search
+from stream.cli.overview.lanes import stranded
 from stream.errors import LogTimeout, WaitedTooLong
 from stream.ledger.offset_map import OffsetMap
 from stream.log.base import Partition
 from stream.log.memory_admin import MemoryAdmin
 from tests.stream.cli.in_memory import InMemory
+from workers.endpoint import Endpoint
 
 
 @pytest.fixture
@@ -88,6 +91,25 @@ def test_what_is_done_but_has_no_output_any_more_was_answered(here: InMemory) ->
     work = here.release(source)
     here.done(here.worker_group, Partition(work.topic, work.partition), OffsetMap.empty(work.offset + 1))
     assert find(here, "r-1") == [Hit(source, State.ANSWERED, None, "its output is no longer on its topic")]
+
+
+def test_an_output_without_the_id_is_found_by_its_source(here: InMemory) -> None:
+    source = here.request("r-1")
+    routed(here, source)
+    answer = here.answer(source, "another")
+    assert find(here, "r-1") == [Hit(source, State.ANSWERED, answer)]
+
+
+def test_what_waits_for_an_endpoint_that_is_no_longer_configured_is_not_answered(here: InMemory) -> None:
+    source = here.request("r-1")
+    routed(here, source)
+    work = here.release(source)
+    gone = dataclasses.replace(here.settings, endpoints={"other": Endpoint("other", engine="simulated")})
+    [hit] = Search(here.log, gone, Deadline(20)).run("r-1")
+    assert (hit.state, hit.where) == (State.RELEASED, work)
+    assert hit.why == "its endpoint is not in this configuration: nobody reads it"
+    assert stranded(here.log.admin(), gone, here.log.admin().topics(5)) == {"sim": 1}
+    assert not stranded(here.log.admin(), here.settings, here.log.admin().topics(5))
 
 
 def test_the_map_says_what_above_the_base_is_done(here: InMemory) -> None:

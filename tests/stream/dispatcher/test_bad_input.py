@@ -236,6 +236,7 @@ def test_errors_asked_for_as_results_carry_the_class_in_the_result_line() -> Non
     [result] = stage.records("headrace.results")
     told = json.loads(result.value() or b"")
     assert (told["error"]["code"], told["response"], result.key()) == ("invalid", None, b"k")
+    assert told["custom_id"] == "r-1", "whoever sent it knows it by this alone"
     assert ("mine", b"1") in (result.headers() or [])
     [reply] = stage.records("headrace.replies.app")
     assert json.loads(reply.value() or b"")["error"]["code"] == "unreadable"

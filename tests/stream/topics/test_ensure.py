@@ -179,3 +179,11 @@ def test_a_missing_right_says_which_rights_are_needed() -> None:
 def test_another_failure_stays_what_it_is() -> None:
     with pytest.raises(LogError, match="policy"):
         ensure(Topics(refused="policy violation"))
+
+
+def test_work_topics_of_an_endpoint_that_is_gone_are_told(caplog: pytest.LogCaptureFixture) -> None:
+    topics = Topics()
+    ensure(topics)
+    ensure(topics, dataclasses.replace(SETTINGS, endpoints={"other": Endpoint("other", engine="simulated")}))
+    [record] = [record for record in caplog.records if "nobody reads them" in record.message]
+    assert record.message.startswith("no endpoint sim is configured")
