@@ -23,4 +23,6 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 def run(arguments: argparse.Namespace) -> int:
     log_to_stderr()
     found = find_installation(arguments)
-    return run_dispatcher(found.settings, arguments.slot, found.place(f"dispatcher-{arguments.slot:02d}"))
+    process_name = f"dispatcher-{arguments.slot:02d}"
+    found.refuse_twin(process_name)
+    return run_dispatcher(found.settings, arguments.slot, found.place(process_name))

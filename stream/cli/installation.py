@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,6 +18,7 @@ from stream.errors import LogTimeout, UsageError
 from stream.log.base import Log
 from stream.log.kafka import kafka_log
 from stream.place import Place
+from stream.processes.identity import Identity
 
 RUNTIME_FILE: Final = "runtime.json"
 #: A broker that does not answer a command within this time is told to be away.
@@ -74,6 +76,16 @@ class Installation:
         return (
             f"{words}; it belongs to a `headrace up` in {self.state_dir}: if that was killed, start it again"
         )
+
+    def refuse_twin(self, process_name: str) -> None:
+        """UsageError where `headrace up` runs a process of this name here: a second one would fence the first for good."""
+        for entry in self.runtime.get("processes", ()):
+            other = Identity(entry["pid"], entry["started"])
+            if entry["name"] == process_name and other.pid != os.getpid() and other.lives():
+                raise UsageError(
+                    f"{process_name} is run by `headrace up` in {self.state_dir} (pid {other.pid}): "
+                    "take another --slot, or another --state-dir"
+                )
 
     def place(self, process_name: str) -> Place:
         """Where a role, or a command under this name, works."""

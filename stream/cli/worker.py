@@ -29,4 +29,6 @@ def run(arguments: argparse.Namespace) -> int:
     name, number = arguments.endpoint, arguments.slot
     if name not in found.settings.endpoints:
         raise UsageError(f"no endpoint '{name}'{nearest(name, found.settings.endpoints)}")
-    return run_worker(found.settings, name, number, found.place(f"worker-{name}-{number:02d}"))
+    process_name = f"worker-{name}-{number:02d}"
+    found.refuse_twin(process_name)
+    return run_worker(found.settings, name, number, found.place(process_name))

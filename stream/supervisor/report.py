@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from pathlib import Path
 from typing import Literal
@@ -10,6 +11,8 @@ import msgspec
 
 from stream.place import Place
 from stream.supervisor.atomic import replace_text
+
+log = logging.getLogger(__name__)
 
 RoleState = Literal["starting", "running", "draining"]
 
@@ -26,6 +29,7 @@ class Report(msgspec.Struct, frozen=True):
 
 def report(place: Place, state: RoleState, metrics_url: str | None = None, reason: str | None = None) -> None:
     """Say how this process is: `running` when it takes records, `draining` when it takes no more."""
+    log.info("%s %s%s", place.process_name, state, f", metrics at {metrics_url}" if metrics_url else "")
     said = Report(os.getpid(), state, metrics_url, reason)
     replace_text(report_file(place.state_dir, place.process_name), msgspec.json.encode(said).decode())
 

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib.metadata import version
-from typing import Any, Final
-
-import psutil
+from typing import Any
 
 from schemas.lane import LANES
 from stream.cli.beats import last_beats
@@ -16,9 +14,7 @@ from stream.cli.overview.lanes import Key, LaneWork, lane_works, stranded, unrou
 from stream.cli.overview.map_versions import map_versions
 from stream.cli.overview.running import running_now
 from stream.cli.standing import ASK_S
-
-#: A process of runtime.json is the one that was meant when its start differs by less, in seconds.
-START_DIFFERS_S_MAX: Final = 2.0
+from stream.processes.identity import Identity
 
 Report = dict[str, Any]
 
@@ -40,28 +36,30 @@ def status_report(found: Installation, interval_s: float) -> Report:
 
 
 def beside_lanes(found: Installation) -> list[str]:
-    """What waits in no lane, in words: inputs that are not routed yet, work of endpoints that are not configured."""
-    admin = found.log("status").admin()
+    """What stands in no table, in words.
+
+    Inputs that are not routed yet, work of endpoints that are not configured, workers that no supervisor here started.
+    """
+    log = found.log("status")
+    admin = log.admin()
     topics = admin.topics(ASK_S)
     left = stranded(admin, found.settings, topics)
+    here = {entry["name"] for entry in found.runtime.get("processes", ())}
+    others = sorted({beat.worker for beat in last_beats(log, found.settings, topics)} - here)
     words = [f"input records not routed yet: {unrouted(admin, found.settings, topics)}"]
-    return words + [
+    words += [
         f"{lag} wait for the endpoint {name}, which is not in this configuration"
         for name, lag in left.items()
     ]
+    return words + [f"{name} works too, started elsewhere" for name in others]
 
 
 def processes(runtime: Mapping[str, Any]) -> list[Report]:
     """As runtime.json has them; `alive` says whether that very process is there (a killed supervisor leaves its file)."""
-    return [{**entry, "alive": _alive(entry)} for entry in runtime.get("processes", ())]
-
-
-def _alive(entry: Mapping[str, Any]) -> bool:
-    try:
-        started = psutil.Process(entry["pid"]).create_time()
-    except psutil.Error:
-        return False
-    return bool(abs(started - entry["started"]) < START_DIFFERS_S_MAX)
+    return [
+        {**entry, "alive": Identity(entry["pid"], entry["started"]).lives()}
+        for entry in runtime.get("processes", ())
+    ]
 
 
 def _endpoint(

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
+import os
 from pathlib import Path
 
 import pytest
 
 from stream.cli.installation import Installation, find_installation
 from stream.errors import ConfigError, LogTimeout, UsageError
+from stream.processes.identity import started_of
 from tests.stream.cli.conftest import Run
 
 CONFIG = '[headrace]\nprefix = "{}."\n[endpoints.sim]\nengine = "simulated"\n'
@@ -143,3 +146,28 @@ def test_a_silent_broker_of_up_is_told_with_what_to_do() -> None:
     words = find(state_dir=state("s", servers="127.0.0.1:1")).no_answer(LogTimeout("refused"))
     assert words.startswith("no answer from the broker at 127.0.0.1:1: refused; ")
     assert words.endswith("a `headrace up` in s: if that was killed, start it again")
+
+
+@pytest.mark.parametrize(
+    "command", [("worker", "--endpoint", "sim", "--slot", "0"), ("dispatcher", "--slot", "0")]
+)
+def test_a_slot_that_up_runs_here_is_not_started_twice(run: Run, command: tuple[str, ...]) -> None:
+    name = "worker-sim-00" if command[0] == "worker" else "dispatcher-00"
+    folder = state("s", prefix="mine", servers="127.0.0.1:1")
+    other = os.getppid()
+    entry = {"role": command[0], "name": name, "pid": other, "started": started_of(other), "state": "running"}
+    (folder / "runtime.json").write_text(
+        json.dumps({"bootstrap_servers": "127.0.0.1:1", "processes": [entry]})
+    )
+    ended = run(*command, "--state-dir", "s")
+    assert ended.code == 2
+    assert f"{name} is run by `headrace up` in s (pid {other})" in ended.err
+
+
+def test_a_slot_whose_process_is_gone_may_start() -> None:
+    found = find(state_dir=state("s", servers="127.0.0.1:1"))
+    gone = {"name": "worker-sim-00", "pid": os.getppid(), "started": 1.0}
+    mine = {"name": "worker-sim-01", "pid": os.getpid(), "started": started_of(os.getpid())}
+    found = dataclasses.replace(found, runtime={"processes": [gone, mine]})
+    found.refuse_twin("worker-sim-00")
+    found.refuse_twin("worker-sim-01")
