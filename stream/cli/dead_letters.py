@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections import Counter
 
 from schemas.failure import ErrorClass
@@ -25,7 +26,11 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     again = actions.add_parser(
         "replay", parents=shared, help="put the originals back on their topics, each once"
     )
-    again.add_argument("--again", action="store_true", help="also those that were replayed before")
+    again.add_argument(
+        "--again",
+        action="store_true",
+        help="also those that were replayed before, each letter of a record",
+    )
     again.add_argument("--dry-run", action="store_true", help="tell what would go; write nothing")
 
 
@@ -34,13 +39,17 @@ def run(arguments: argparse.Namespace) -> int:
     wanted = Wanted(arguments.error_class, arguments.tenant, arguments.since, arguments.source)
     if arguments.action == "replay":
         return _replay(found, wanted, arguments)
+    count = 0
     for letter in find_dead_letters(found.log("dead-letters"), found.settings, wanted):
+        count += 1
         if arguments.json:
             print(json.dumps(facts(letter) if arguments.action == "list" else whole(letter)))
         elif arguments.action == "list":
             print(line(letter))
         else:
             print("\n".join([*paragraph(letter), ""]))
+    if not count:
+        print("headrace: no dead letters found", file=sys.stderr)
     return 0
 
 

@@ -25,4 +25,5 @@ def run(arguments: argparse.Namespace) -> int:
     found = find_installation(arguments)
     process_name = f"dispatcher-{arguments.slot:02d}"
     found.refuse_twin(process_name)
-    return run_dispatcher(found.settings, arguments.slot, found.place(process_name))
+    with found.named_broker():
+        return run_dispatcher(found.settings, arguments.slot, found.place(process_name))

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -76,6 +77,14 @@ class Installation:
         return (
             f"{words}; it belongs to a `headrace up` in {self.state_dir}: if that was killed, start it again"
         )
+
+    @contextmanager
+    def named_broker(self) -> Iterator[None]:
+        """For a role: a broker that does not answer is told with its address."""
+        try:
+            yield
+        except LogTimeout as silent:
+            raise LogTimeout(self.no_answer(silent)) from silent
 
     def refuse_twin(self, process_name: str) -> None:
         """UsageError where `headrace up` runs a process of this name here: a second one would fence the first for good."""

@@ -42,7 +42,7 @@ def run(arguments: argparse.Namespace) -> int:
     fixed = _fixed_headers(arguments.lane, _checked(arguments.tenant, "--tenant"))
     refuse_own(found.settings, arguments.topic)
     log = found.log("produce")
-    require_topic(log, arguments.topic)
+    require_topic(log, arguments.topic, inputs=found.settings.inputs)
     bytes_max = min(found.settings.limits.value_bytes_max, value_bytes_max(log, arguments.topic))
     with open_lines(arguments.file, sys.stdin.buffer) as file, closing(log.plain_producer()) as producer:
         producing = Producing(

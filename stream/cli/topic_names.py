@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from typing import Final
 
 from stream.cli.deadline import Deadline
 from stream.config.findings import nearest
-from stream.config.settings import Settings
+from stream.config.patterns import TopicPattern
+from stream.config.settings import InputBinding, Settings
 from stream.errors import LogError, UsageError
 from stream.log.base import Log, Partition
 from stream.topics.plan import planned_topics
@@ -18,11 +20,19 @@ METADATA_S: Final = 10.0
 FRAME_BYTES: Final = 512
 
 
-def require_topic(log: Log, topic: str, deadline: Deadline | None = None) -> list[Partition]:
-    """Its partitions; UsageError with the nearest name when there is no such topic."""
+def require_topic(
+    log: Log, topic: str, deadline: Deadline | None = None, inputs: Sequence[InputBinding] = ()
+) -> list[Partition]:
+    """Its partitions; UsageError with the nearest name when there is no such topic, or that one of `inputs` would read it."""
     with (deadline or Deadline(None)).asking(METADATA_S) as ask_s:
         topics = log.admin().topics(ask_s)
     if topic not in topics:
+        for binding in inputs:
+            if TopicPattern(binding.pattern).matches(topic):
+                raise UsageError(
+                    f"no topic '{topic}' yet: the input \"{binding.pattern}\" reads it within seconds once it is "
+                    "created, with Kafka's own tools or any client"
+                )
         visible = [name for name in topics if not name.startswith("__")]
         raise UsageError(f"no topic '{topic}'{nearest(topic, visible)}")
     return [Partition(topic, number) for number in range(topics[topic])]

@@ -31,4 +31,5 @@ def run(arguments: argparse.Namespace) -> int:
         raise UsageError(f"no endpoint '{name}'{nearest(name, found.settings.endpoints)}")
     process_name = f"worker-{name}-{number:02d}"
     found.refuse_twin(process_name)
-    return run_worker(found.settings, name, number, found.place(process_name))
+    with found.named_broker():
+        return run_worker(found.settings, name, number, found.place(process_name))

@@ -171,3 +171,12 @@ def test_a_slot_whose_process_is_gone_may_start() -> None:
     found = dataclasses.replace(found, runtime={"processes": [gone, mine]})
     found.refuse_twin("worker-sim-00")
     found.refuse_twin("worker-sim-01")
+
+
+def test_a_role_names_the_broker_that_does_not_answer() -> None:
+    found = find(state_dir=state("s", servers="127.0.0.1:1"))
+    with (
+        pytest.raises(LogTimeout, match=r"no answer from the broker at 127.0.0.1:1: silent"),
+        found.named_broker(),
+    ):
+        raise LogTimeout("silent")
