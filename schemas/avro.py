@@ -30,7 +30,10 @@ class AvroSchema:
         for reference in references:
             _parse(reference, named)
         self._parsed = _parse(text, named)
-        refuse_unsafe(self._parsed, named)
+        try:
+            refuse_unsafe(self._parsed, named)
+        except RecursionError as error:
+            raise SchemaInvalid("the schema nests too deeply when its names are followed") from error
         self.format = f"avro:{_fingerprint(self._parsed)}"
 
     def read(self, payload: bytes) -> Any:

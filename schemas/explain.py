@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from schemas.lane import LANE_OF_SERVICE_TIER
-from schemas.request import ANSWERS_MAX, STOPS_MAX, TOKENS_MAX
+from schemas.request import ANSWERS_MAX, INPUT_TEXTS_MAX, INPUT_TOKENS_MAX, STOPS_MAX, TOKENS_MAX
 
 _TOKENS: Final = f"a whole number from 1 to {TOKENS_MAX}"
 #: Path ([...]: any index or key) -> what would be right there; msgspec's own words say what was found.
@@ -22,7 +22,7 @@ RIGHT: Final[dict[str, str]] = {
     "$.body.messages[...].role": "one of system, developer, user, assistant, tool",
     "$.body.messages[...].content": 'text, null or a list of {"type": "text", "text": …} parts',
     "$.body.prompt": "text, or a list of token ids",
-    "$.body.input": "text, a list of texts, or a list of token ids",
+    "$.body.input": f"text, a list of at most {INPUT_TEXTS_MAX} texts, or a list of at most {INPUT_TOKENS_MAX} token ids",
     "$.body.max_tokens": _TOKENS,
     "$.body.max_completion_tokens": _TOKENS,
     "$.body.temperature": "a number from 0 to 2",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import ssl
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final, NamedTuple
@@ -66,9 +67,8 @@ class RegistryClient:
         self._shown = re.sub(r"//[^/@]*@", "//", self._url)
         self._clock = clock
         self._rules = rules
-        self._http = httpx.Client(
-            timeout=rules.timeout_s, verify=ssl.create_default_context(), trust_env=False
-        )
+        self._certificates = ssl.create_default_context()
+        self._closed = False
 
     def fetch(self, schema_id: int) -> Fetched:
         """Raises SchemaUnknown, or RegistryUnavailable for everything that is not a registry's clear answer."""
@@ -80,7 +80,8 @@ class RegistryClient:
         return Fetched(answer.schema, tuple(found.values()))
 
     def close(self) -> None:
-        self._http.close()
+        """No question is asked any more; may be called from another thread while one is under way."""
+        self._closed = True
 
     def _collect(self, answer: _Answer, found: dict[str, str], depth_left: int) -> None:
         """Depth first, so that each text comes after those it uses."""
@@ -106,20 +107,42 @@ class RegistryClient:
         raise self._unavailable(path, f"answered {status}; is registry.url right?")
 
     def _get(self, path: str) -> tuple[int, bytes]:
+        if self._closed:
+            raise self._unavailable(path, "is not asked any more")
+        late = threading.Event()
+        # A connection of its own: httpx bounds each read, and a header that trickles in has many.
+        with httpx.Client(timeout=self._rules.timeout_s, verify=self._certificates, trust_env=False) as http:
+            watch = threading.Timer(self._rules.timeout_s, _give_up, (http, late))
+            watch.daemon = True
+            watch.start()
+            try:
+                return self._read(http, path)
+            except (httpx.HTTPError, httpx.InvalidURL) as error:
+                raise self._unavailable(path, f"{type(error).__name__} {error}") from error
+            except Exception as error:
+                if late.is_set():  # a socket that is closed under a reader fails in many ways
+                    raise self._unavailable(path, "the answer is too slow") from error
+                raise
+            finally:
+                watch.cancel()
+
+    def _read(self, http: httpx.Client, path: str) -> tuple[int, bytes]:
         until = self._clock() + self._rules.timeout_s
         content = bytearray()
-        try:
-            with self._http.stream("GET", self._url + path) as response:
-                for piece in response.iter_bytes():
-                    content += piece
-                    if self._clock() > until or len(content) > self._rules.answer_bytes_max:
-                        raise self._unavailable(path, "the answer is too slow or too long")
-                return response.status_code, bytes(content)
-        except (httpx.HTTPError, httpx.InvalidURL) as error:
-            raise self._unavailable(path, f"{type(error).__name__} {error}") from error
+        with http.stream("GET", self._url + path) as response:
+            for piece in response.iter_bytes():
+                content += piece
+                if self._clock() > until or len(content) > self._rules.answer_bytes_max:
+                    raise self._unavailable(path, "the answer is too slow or too long")
+            return response.status_code, bytes(content)
 
     def _unavailable(self, path: str, why: str) -> RegistryUnavailable:
         return RegistryUnavailable(f"schema registry {self._shown}{path}: {why}")
+
+
+def _give_up(http: httpx.Client, late: threading.Event) -> None:
+    late.set()
+    http.close()
 
 
 def _means_unknown(content: bytes) -> bool:

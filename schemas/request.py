@@ -30,6 +30,10 @@ TASK_OF_URL: dict[str, Task] = {
 TOKENS_MAX: Final = 2**31 - 1
 STOPS_MAX: Final = 16
 ANSWERS_MAX: Final = 8
+#: Texts of one embedding request: OpenAI's bound.
+INPUT_TEXTS_MAX: Final = 2_048
+#: Token ids of its one text: beyond any model.
+INPUT_TOKENS_MAX: Final = 1_000_000
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 ServiceTier = Literal["priority", "default", "auto", "flex", "batch"]
@@ -56,7 +60,7 @@ class Body(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
     messages: Annotated[list[Message], Meta(min_length=1)] | None = None
     prompt: str | Annotated[list[TokenId], Meta(min_length=1)] | None = None
     #: Texts, or the token ids of one text; never mixed (validate.py).
-    input: str | Annotated[list[str | TokenId], Meta(min_length=1)] | None = None
+    input: str | Annotated[list[str | TokenId], Meta(min_length=1, max_length=INPUT_TOKENS_MAX)] | None = None
     max_tokens: TokenCount | None = None
     max_completion_tokens: TokenCount | None = None
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from schemas.errors import BadRecord
-from schemas.request import TASK_OF_URL, Body, Line, Message, Request, Task
+from schemas.request import INPUT_TEXTS_MAX, TASK_OF_URL, Body, Line, Message, Request, Task
 from schemas.structure import structure_of
 
 METHOD: Final = "POST"
@@ -57,6 +57,10 @@ def _check_embedding(body: Body) -> None:
         raise BadRecord.invalid("$.body.input: missing; an embedding needs text, texts or token ids")
     if isinstance(body.input, list) and len({item.__class__ for item in body.input}) > 1:
         raise BadRecord.invalid("$.body.input: texts and token ids are mixed; right is one or the other")
+    if isinstance(body.input, list) and isinstance(body.input[0], str) and len(body.input) > INPUT_TEXTS_MAX:
+        raise BadRecord.invalid(
+            f"$.body.input: {len(body.input)} texts; right are at most {INPUT_TEXTS_MAX} in one request"
+        )
 
 
 def _short(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
@@ -13,11 +14,17 @@ from schemas.registry import RememberingSource
 ASKED_MAX: Final = 100
 
 
+def nothing() -> None:
+    """A source that needs not be told."""
+
+
 class AskingRegistry:
     """A SchemaSource: what is not known is asked for, and unavailable until the answer is there."""
 
-    def __init__(self, source: RememberingSource) -> None:
+    def __init__(self, source: RememberingSource, no_more: Callable[[], None] = nothing) -> None:
+        """`no_more` is called when nothing is to be asked any more."""
         self._source = source
+        self._no_more = no_more
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="registry")
         self._asked: dict[int, Future[AvroSchema]] = {}
 
@@ -38,7 +45,8 @@ class AskingRegistry:
         return all(asked.done() for asked in self._asked.values())
 
     def close(self) -> None:
-        """The question under way ends with the client's own time limit; the others are not asked any more."""
+        """The question under way ends with the client's own time limit; no other is asked any more."""
+        self._no_more()
         self._thread.shutdown(wait=True, cancel_futures=True)
 
     def _ask(self, schema_id: int) -> None:

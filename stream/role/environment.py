@@ -19,7 +19,7 @@ def registry_of(settings: Settings) -> AskingRegistry | None:
     if settings.registry_url is None:
         return None
     client = RegistryClient(settings.registry_url, time.monotonic)
-    return AskingRegistry(Registry(client, time.monotonic))
+    return AskingRegistry(Registry(client, time.monotonic), client.close)
 
 
 def fault_points() -> Callable[[str], None]:

@@ -5,6 +5,7 @@ So all processes of one `up` have the same configuration, whatever happens to th
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 from typing import Final
@@ -32,6 +33,7 @@ def with_absolute_schemas(text: str, folder: Path) -> str:
 
     def absolute(found: re.Match[str]) -> str:
         path = folder / found[3]
-        return f"{found[1]}{found[2]}{path}{found[2]}" if path.is_file() else found[0]
+        # As a basic string, whatever quotes it had: a folder may have those in its name.
+        return f"{found[1]}{json.dumps(str(path), ensure_ascii=False)}" if path.is_file() else found[0]
 
     return SCHEMA.sub(absolute, text)

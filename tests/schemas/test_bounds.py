@@ -109,6 +109,14 @@ INVALID: dict[str, tuple[Any, str]] = {
     ),
     "embedding without input": (embedding(input=None), r"\$\.body\.input: missing"),
     "embedding of nothing": (embedding(input=[]), r"\$\.body\.input: expected array of length >= 1"),
+    "embedding of many texts": (
+        embedding(input=["a"] * 2_049),
+        r"\$\.body\.input: 2049 texts; right are at most 2048",
+    ),
+    "embedding of a million tokens": (
+        embedding(input=[1] * 1_000_001),
+        r"\$\.body\.input: expected array of length <=",
+    ),
     "embedding of a mixture": (embedding(input=["a", 1]), r"\$\.body\.input: texts and token ids are mixed"),
     "a chat sent as a completion": ({**chat(), "url": "/v1/completions"}, r"\$\.body\.prompt: missing"),
 }
@@ -146,6 +154,8 @@ VALID: dict[str, dict[str, Any]] = {
     "a prompt of tokens": completion(prompt=[0, 1, 2**31 - 1]),
     "inputs of text": embedding(input=["a", ""]),
     "an input of tokens": embedding(input=[1, 2]),
+    "inputs of the most texts": embedding(input=["a"] * 2_048),
+    "an input of many tokens": embedding(input=[1] * 10_000),
 }
 
 

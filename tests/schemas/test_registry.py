@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
+import threading
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 
 import pytest
 
@@ -183,3 +185,33 @@ def test_the_memory_is_bounded(server: RegistryServer, client: RegistryClient) -
     registry.schema(1)
     assert server.asked.count("/schemas/ids/1") == 2
     assert server.asked.count("/schemas/ids/3") == 1
+
+
+def test_a_header_that_trickles_in_is_given_up_in_time() -> None:
+    """httpx bounds each read, and each brings a byte."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        trickling = threading.Thread(target=_trickle, args=(listening,), daemon=True)
+        trickling.start()
+        url = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        client = RegistryClient(url, time.monotonic, ClientRules(timeout_s=0.3))
+        with pytest.raises(RegistryUnavailable):
+            client.fetch(1)
+        trickling.join(5)
+        assert not trickling.is_alive(), "the connection is closed"
+
+
+def _trickle(listening: socket.socket) -> None:
+    connection, _ = listening.accept()
+    with connection, suppress(OSError):
+        connection.recv(65_536)
+        connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
+        for _ in range(100):
+            connection.sendall(b"a")
+            time.sleep(0.1)
+
+
+def test_a_closed_client_asks_no_more(server: RegistryServer, client: RegistryClient) -> None:
+    client.close()
+    with pytest.raises(RegistryUnavailable, match="not asked any more"):
+        client.fetch(7)
+    assert not server.asked

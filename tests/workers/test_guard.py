@@ -14,8 +14,9 @@ import psutil
 import pytest
 
 from schemas.failure import ErrorClass
-from workers.errors import RequestRejected
+from workers.errors import RequestRejected, TransientEngineError
 from workers.structured.child_process import ChildDied, ChildLimits, ChildProcess
+from workers.structured.effort import IN_PLACE_CHARS_MAX
 from workers.structured.guard import TEXT_CHARS_MAX, Guard
 from workers.structured.structure import Kind, Structure
 
@@ -153,6 +154,56 @@ def test_an_answer_is_judged_by_a_schemas_regexes_in_the_child(stage: Stage) -> 
     assert "breaks its schema" in str(stage.run(stage.guard.fault_of(structure, '"b"')))
     endless = json.dumps("a" * 60 + "!")
     assert "too much time" in str(stage.run(stage.guard.fault_of(structure, endless)))
+
+
+def test_a_long_answer_line_puts_nobody_elses_verdict_out_of_step(stage: Stage) -> None:
+    """Its place in the answer, of any length, would pass the bound of a line."""
+    pattern = Structure(Kind.JSON, json.dumps({"additionalProperties": {"pattern": "^good$"}}))
+    hostile = json.dumps({"中" * 30_000: "bad"})
+    assert len(str(stage.run(stage.guard.fault_of(pattern, hostile)))) < 1_000
+    for _ in range(2):
+        assert stage.run(stage.guard.fault_of(pattern, '{"a": "good"}')) is None
+        assert "breaks its schema" in str(stage.run(stage.guard.fault_of(pattern, '{"a": "evil"}')))
+
+
+def test_a_child_that_answers_nonsense_is_replaced(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    pattern = Structure(Kind.JSON, json.dumps({"type": "string", "pattern": "^good$"}))
+
+    async def too_long(_reader: object) -> bytes:
+        raise ValueError("Separator is not found, and chunk exceed the limit")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(asyncio.StreamReader, "readline", too_long)
+        with pytest.raises(TransientEngineError, match="answers nonsense"):
+            stage.run(stage.guard.fault_of(pattern, '"good"'))
+    assert stage.run(stage.guard.fault_of(pattern, '"good"')) is None
+    assert "breaks its schema" in str(stage.run(stage.guard.fault_of(pattern, '"evil"')))
+
+
+def test_a_schema_that_doubles_forty_times_ends_its_own_record_only(stage: Stage) -> None:
+    levels = {f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n - 1}"}] * 2} for n in range(1, 41)}
+    schema = {"$defs": {"a0": {"type": "string"}, **levels}, "$ref": "#/$defs/a40"}
+    structure = Structure(Kind.JSON, json.dumps(schema))
+    assert "too much time" in str(stage.run(stage.guard.fault_of(structure, '"x"')))
+
+
+@pytest.mark.parametrize(
+    ("schema", "why"),
+    [({"$ref": "#/nowhere"}, "cannot be applied"), ({"$ref": "http://x.invalid/"}, "cannot be applied")],
+)
+def test_a_schema_that_cannot_be_applied_is_invalid_also_in_the_child(
+    stage: Stage, schema: object, why: str
+) -> None:
+    with pytest.raises(RequestRejected, match=why) as caught:
+        stage.run(stage.guard.fault_of(Structure(Kind.JSON, json.dumps(schema)), "{}"))
+    assert caught.value.failure.error_class is ErrorClass.INVALID
+
+
+def test_a_long_schema_is_checked_in_the_child(stage: Stage) -> None:
+    long = {"enum": ["x" * IN_PLACE_CHARS_MAX]}
+    stage.check(Kind.JSON, json.dumps(long))
+    with pytest.raises(RequestRejected, match="is not a JSON schema"):
+        stage.check(Kind.JSON, json.dumps({**long, "type": 12}))
 
 
 def test_a_child_that_was_killed_is_started_again(stage: Stage) -> None:

@@ -12,8 +12,10 @@ from hypothesis import strategies as st
 
 from schemas.failure import ErrorClass
 from tests.workers.stage import chat, engine_call, simulated
+from workers.engines.sample import sample
 from workers.errors import InvalidOutput, RequestRejected
-from workers.structured.check_answer import check_schema, fault_of, has_patterns
+from workers.structured.check_answer import check_schema, fault_of
+from workers.structured.effort import IN_PLACE_CHARS_MAX, STEPS_MAX, is_quick
 from workers.structured.relax import relaxed
 from workers.structured.structure import Kind, Structure, structure_of
 
@@ -94,10 +96,73 @@ def test_a_schema_that_refers_to_itself_without_end_is_a_fault_and_no_crash() ->
     assert "without end" in str(fault_of(json_structure({"$ref": "#"}), "{}"))
 
 
-def test_only_schemas_with_regexes_need_the_child() -> None:
-    assert has_patterns(json_structure({"type": "string", "pattern": "a+"}))
-    assert has_patterns(json_structure({"patternProperties": {"a": {}}}))
-    assert not has_patterns(json_structure({"type": "string"}))
+def doubling(times: int) -> dict[str, Any]:
+    """A schema of which each definition applies the one before it twice."""
+    levels = {f"a{n}": {"allOf": [{"$ref": f"#/$defs/a{n - 1}"}] * 2} for n in range(1, times + 1)}
+    return {"$defs": {"a0": {"type": "string"}, **levels}, "$ref": f"#/$defs/a{times}"}
+
+
+POINT = {"type": "object", "properties": {"x": {"type": "number"}, "y": {"type": "number"}}}
+
+
+@pytest.mark.parametrize(
+    ("schema", "quick"),
+    [
+        ({"type": "string"}, True),
+        (True, True),
+        (
+            {
+                "$defs": {"p": POINT},
+                "properties": {"from": {"$ref": "#/$defs/p"}, "to": {"$ref": "#/$defs/p"}},
+            },
+            True,
+        ),
+        ({"properties": {"id": {"type": "string"}}}, True),
+        (doubling(3), True),
+        (doubling(40), False),
+        ({"$ref": "#"}, False),
+        ({"$ref": "#/nowhere"}, False),
+        ({"$ref": "http://example.invalid/schema"}, False),
+        ({"$defs": {"a": {"$anchor": "x"}}, "$ref": "#x"}, False),
+        ({"type": "string", "pattern": "a+"}, False),
+        ({"patternProperties": {"a": {}}}, False),
+        ({"type": "array", "uniqueItems": True}, False),
+        ({"unevaluatedProperties": False}, False),
+        ({"enum": ["x" * IN_PLACE_CHARS_MAX]}, False),
+    ],
+)
+def test_what_is_judged_in_place_is_quick_for_sure(schema: Any, quick: bool) -> None:
+    assert is_quick(json_structure(schema), 100) is quick
+    assert not is_quick(json_structure(schema), STEPS_MAX + 1)
+
+
+def test_a_keyword_cannot_be_hidden_by_an_escape() -> None:
+    hidden = r'{"type": "string", "\u0070attern": "^(a+)+$"}'
+    structure = structure_of(chat(structured_outputs={"json": hidden}).body)
+    assert structure is not None
+    assert not is_quick(structure, 1)
+
+
+def test_json_text_that_is_none_is_refused() -> None:
+    with pytest.raises(RequestRejected, match="the schema is not JSON"):
+        structure_of(chat(structured_outputs={"json": "{"}).body)
+
+
+@pytest.mark.parametrize("schema", [{"type": "string"}, {"additionalProperties": False}])
+def test_what_an_answer_is_told_is_bounded(schema: Any) -> None:
+    assert len(str(fault_of(json_structure(schema), json.dumps({"中" * 50_000: 1})))) < 1_000
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"type": "array", "minItems": 10**12, "items": {"type": "array", "minItems": 10**12}},
+        {"type": "array", "minItems": 10**6, "items": {"type": "string", "minLength": 10**12}},
+        {"type": "object", "properties": {name: {"$ref": "#"} for name in "abcdefghij"}},
+    ],
+)
+def test_a_sample_is_bounded(schema: Any) -> None:
+    assert len(json.dumps(sample(schema))) < 1_000_000
 
 
 @pytest.mark.parametrize(
@@ -147,7 +212,7 @@ def test_no_schema_and_no_answer_leads_to_another_error_than_ours(schema: Any, a
     with suppress(RequestRejected):
         check_schema(structure)
         relaxed(structure.text)
-        if not has_patterns(structure):
+        if is_quick(structure, len(answer)):
             fault_of(structure, answer)
 
 

@@ -95,8 +95,15 @@ class Replica:
         """Answer an embedding request: all its inputs at once."""
         with translated():
             inputs = self._prompter.inputs_of(call.request.body)
-            encodings = (self._encode(call, place, tokens) for place, tokens in enumerate(inputs))
-            return embeddings(call, await asyncio.gather(*encodings))
+            encodings = [
+                asyncio.ensure_future(self._encode(call, place, tokens))
+                for place, tokens in enumerate(inputs)
+            ]
+            try:
+                return embeddings(call, await asyncio.gather(*encodings))
+            finally:
+                for encoding in encodings:  # where one failed, the others are not waited for any more
+                    encoding.cancel()
 
     async def _start(self) -> None:
         if self._generates:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import lru_cache
-from typing import Any
+from typing import Any, Final
 
 import jsonschema
 import msgspec
@@ -12,6 +12,8 @@ from referencing.exceptions import Unresolvable
 
 from workers.structured.structure import Kind, Structure, rejected
 
+PATH_CHARS_MAX: Final = 200
+MESSAGE_CHARS_MAX: Final = 500
 _LATEST = jsonschema.Draft202012Validator
 _DRAFTS = {
     str(draft.META_SCHEMA.get("$id", draft.META_SCHEMA.get("id"))).rstrip("#"): draft
@@ -29,11 +31,6 @@ def check_schema(structure: Structure) -> None:
     """RequestRejected(invalid) where the schema of a JSON structure is not one."""
     if structure.kind is Kind.JSON:
         _validator(structure.text)
-
-
-def has_patterns(structure: Structure) -> bool:
-    """Whether judging an answer runs regexes of the request's."""
-    return structure.kind is Kind.JSON and '"pattern' in structure.text
 
 
 def fault_of(structure: Structure, text: str) -> str | None:
@@ -63,9 +60,12 @@ def _schema_fault(validator: Any, value: Any) -> str | None:
         raise rejected(f"the schema refers to what is not in it: {unresolvable.ref}") from unresolvable
     except Exception as wrong:  # a reference may lead to what is no schema, and that fails in many ways
         raise rejected(f"the schema cannot be applied: {type(wrong).__name__}: {wrong}"[:1_000]) from wrong
-    return (
-        None if error is None else f"the answer breaks its schema at {error.json_path}: {error.message[:500]}"
-    )
+    return None if error is None else f"the answer breaks its schema at {_place(error)}"
+
+
+def _place(error: Any) -> str:
+    """Cut: names and values are the answer's, of any length."""
+    return f"{error.json_path[:PATH_CHARS_MAX]}: {error.message[:MESSAGE_CHARS_MAX]}"
 
 
 @lru_cache(maxsize=256)
@@ -76,9 +76,7 @@ def _validator(text: str) -> Any:
     try:
         kind.check_schema(schema)
     except jsonschema.SchemaError as error:
-        raise rejected(
-            f"the schema is not a JSON schema, at {error.json_path}: {error.message[:500]}"
-        ) from error
+        raise rejected(f"the schema is not a JSON schema, at {_place(error)}") from error
     except RecursionError as error:
         raise rejected("the schema is nested too deeply") from error
     return kind(schema, registry=Registry())

@@ -32,6 +32,10 @@ class ChildLimits:
     wall_s_max: float = 240.0
 
 
+class SchemaRefused(Exception):
+    """A schema that cannot be applied, and why."""
+
+
 class ChildDied(Exception):
     """The work killed the child: it needs too much time or memory."""
 
@@ -53,20 +57,31 @@ class ChildProcess:
             await self._living()
 
     async def fault(self, work: dict[str, Any]) -> str | None:
-        """The child's verdict on `work`. Raises ChildDied, or TransientEngineError where the work is not to blame."""
+        """The child's verdict on `work`.
+
+        Raises ChildDied, SchemaRefused, or TransientEngineError where the work is not to blame.
+        """
         async with self._turn:
             try:
-                for _try in range(_TRIES_MAX):
-                    answer = await asyncio.wait_for(self._ask(work), self._limits.wall_s_max)
-                    if answer is not None:
-                        return _fault(answer)
-                raise TransientEngineError("the compiler of structures has ended")
+                return _fault(await self._answer(work))
+            except (ChildDied, SchemaRefused):
+                raise
             except TimeoutError as error:
                 await self._end()
                 raise TransientEngineError("the compiler of structures did not answer") from error
-            except asyncio.CancelledError:
+            except (ValueError, msgspec.MsgspecError) as error:
+                await self._end()
+                raise TransientEngineError(f"the compiler of structures answers nonsense: {error}") from error
+            except BaseException:
                 await self._end()  # its answer would be taken for the next one's
                 raise
+
+    async def _answer(self, work: dict[str, Any]) -> dict[str, Any]:
+        for _try in range(_TRIES_MAX):
+            answer = await asyncio.wait_for(self._ask(work), self._limits.wall_s_max)
+            if answer is not None:
+                return answer
+        raise TransientEngineError("the compiler of structures has ended")
 
     async def stop(self) -> None:
         """End the child. Idempotent."""
@@ -127,4 +142,6 @@ def _fault(answer: dict[str, Any]) -> str | None:
     if "died" in answer:
         raise ChildDied
     fault: str | None = answer["fault"]
+    if answer.get("of") == "schema":
+        raise SchemaRefused(fault)
     return fault

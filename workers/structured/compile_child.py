@@ -4,7 +4,8 @@ It imports once, which takes seconds, and forks: the fork works under limits of 
 kills it, then the next fork is there at once.
 
 Speaks JSON lines, one piece of work at a time. `{"kind", "text"}` is compiled. `{"schema", "value", "draft"}`, the first
-two JSON text, is validated. The answer is `{"fault": text or null}`, or `{"died": exit code}`; the first line out is
+two JSON text, is validated; `{"check", "draft"}` is a schema that is to be one. The answer is `{"fault": text or null}`,
+with `"of": "schema"` where a schema cannot be applied, or `{"died": exit code}`; the first line out is
 `{"ready": backend}`. Arguments: a tokenizer folder or "", its vocabulary's size, CPU seconds and bytes of memory for each
 piece of work. It ends when its standard input does.
 """
@@ -26,6 +27,8 @@ _THREADS = 1
 _PR_SET_PDEATHSIG = 1
 #: The fork's exit code then: what is left of its memory is not worth to go on with.
 _OUT_OF_MEMORY = 3
+_PATH_CHARS_MAX = 200
+_MESSAGE_CHARS_MAX = 500
 Compile = Callable[[str, str], object]
 
 
@@ -52,7 +55,7 @@ def _work(answers: Any, compile_text: Compile, cpu_s_max: int, memory_bytes_max:
     _limit_memory(memory_bytes_max)
     for line in sys.stdin:
         _limit_cpu(cpu_s_max)
-        _say(answers, {"fault": _fault(json.loads(line), compile_text)})
+        _say(answers, _verdict(json.loads(line), compile_text))
 
 
 def _say(answers: Any, message: dict[str, Any]) -> None:
@@ -60,18 +63,20 @@ def _say(answers: Any, message: dict[str, Any]) -> None:
     answers.flush()
 
 
-def _fault(work: dict[str, Any], compile_text: Compile) -> str | None:
+def _verdict(work: dict[str, Any], compile_text: Compile) -> dict[str, Any]:
     try:
         if "schema" in work:
-            return _break(work["draft"], json.loads(work["schema"]), json.loads(work["value"]))
+            return {"fault": _break(work["draft"], json.loads(work["schema"]), json.loads(work["value"]))}
+        if "check" in work:
+            return {"fault": _wrong_schema(work["draft"], json.loads(work["check"]))}
         compile_text(work["kind"], work["text"])
     except MemoryError:
         os._exit(_OUT_OF_MEMORY)
     except Exception as error:  # every library has its own errors for a structure that is none
         if "bad_alloc" in str(error):
             os._exit(_OUT_OF_MEMORY)
-        return _words(error)
-    return None
+        return {"fault": _words(error), "of": "schema"}
+    return {"fault": None}
 
 
 def _words(error: Exception) -> str:
@@ -84,10 +89,28 @@ def _break(draft: str, schema: Any, value: Any) -> str | None:
     import jsonschema  # noqa: PLC0415 - needed for few
     from referencing import Registry  # noqa: PLC0415
 
-    error = next(getattr(jsonschema, draft)(schema, registry=Registry()).iter_errors(value), None)
-    return (
-        None if error is None else f"the answer breaks its schema at {error.json_path}: {error.message[:500]}"
-    )
+    try:
+        error = next(getattr(jsonschema, draft)(schema, registry=Registry()).iter_errors(value), None)
+    except RecursionError:
+        return "the schema refers to itself without end"
+    return None if error is None else f"the answer breaks its schema at {_place(error)}"
+
+
+def _wrong_schema(draft: str, schema: Any) -> str | None:
+    import jsonschema  # noqa: PLC0415
+
+    try:
+        getattr(jsonschema, draft).check_schema(schema)
+    except RecursionError:
+        return "the schema is nested too deeply"
+    except jsonschema.SchemaError as error:
+        return f"the schema is not a JSON schema, at {_place(error)}"
+    return None
+
+
+def _place(error: Any) -> str:
+    """Cut: names and values are the answer's, of any length."""
+    return f"{error.json_path[:_PATH_CHARS_MAX]}: {error.message[:_MESSAGE_CHARS_MAX]}"
 
 
 def _compiler(tokenizer: str, vocabulary: int) -> tuple[str, Compile]:

@@ -9,8 +9,9 @@ from hashlib import blake2b
 from typing import Final
 
 from workers.errors import RequestRejected
-from workers.structured.check_answer import check_schema, draft_of, fault_of, has_patterns
-from workers.structured.child_process import ChildDied, ChildProcess
+from workers.structured.check_answer import check_schema, draft_of, fault_of
+from workers.structured.child_process import ChildDied, ChildProcess, SchemaRefused
+from workers.structured.effort import is_long, is_quick
 from workers.structured.relax import relaxed
 from workers.structured.structure import Kind, Structure, rejected
 
@@ -34,7 +35,8 @@ class Guard:
     def known(self, structure: Structure) -> bool:
         """Whether `check` would answer without the child; raises RequestRejected(invalid) if so and it is bad."""
         check_length(structure)
-        check_schema(structure)
+        if not is_long(structure):
+            check_schema(structure)
         if structure.kind in _HARMLESS:
             return True
         name = _name(structure)
@@ -63,20 +65,29 @@ class Guard:
     async def fault_of(self, structure: Structure, text: str) -> str | None:
         """What is wrong with an answer to a structure that was checked; None where nothing is.
 
-        A schema with regexes is judged by the child too: Python's take exponential time on some.
+        What may take long is judged by the child, under its limits.
         """
-        if not has_patterns(structure):
+        if is_quick(structure, len(text)):
             return fault_of(structure, text)
         try:
             draft = draft_of(structure.schema).__name__
             return await self._child.fault({"schema": structure.text, "value": text, "draft": draft})
+        except SchemaRefused as refused:
+            raise rejected(f"the schema cannot be applied: {refused}") from refused
         except ChildDied:
             return "the answer's check against the schema takes too much time"
 
     async def _compile(self, structure: Structure) -> str | None:
         try:
+            if is_long(structure):
+                draft = draft_of(structure.schema).__name__
+                fault = await self._child.fault({"check": structure.text, "draft": draft})
+                if fault is not None:
+                    return fault
             text = relaxed(structure.text) if structure.kind is Kind.JSON else structure.text
             return await self._child.fault({"kind": structure.kind.value, "text": text})
+        except SchemaRefused as refused:
+            return str(refused)
         except ChildDied:
             return "it takes too much time or memory to compile"
 

@@ -64,6 +64,14 @@ def _from_outputs(outputs: dict[str, Any]) -> list[Structure]:
     return found
 
 
+def _written_anew(schema: str) -> str:
+    """JSON text as we write it: what looks for a keyword in it must not be fooled by an escape."""
+    try:
+        return msgspec.json.encode(msgspec.json.decode(schema)).decode()
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise rejected(f"the schema is not JSON: {error}") from error
+
+
 def _from_format(response_format: dict[str, Any]) -> list[Structure]:
     kind = response_format.get("type", "text")
     if kind == "text":
@@ -84,7 +92,7 @@ def _text(kind: Kind, value: Any) -> str:
     if kind in (Kind.REGEX, Kind.GRAMMAR) or (kind is Kind.JSON and isinstance(value, str)):
         if not isinstance(value, str) or not value:
             raise rejected(f"$.body.structured_outputs.{kind} must be a non-empty string")
-        return value
+        return _written_anew(value) if kind is Kind.JSON else value
     if kind is Kind.CHOICE and not (
         value and isinstance(value, list) and all(isinstance(v, str) for v in value)
     ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -137,6 +138,16 @@ def test_the_configuration_is_copied_and_a_later_start_without_one_removes_the_c
     assert (state / "config.toml").read_text() == config.read_text()
     copy_config(None, state)
     assert not (state / "config.toml").exists()
+
+
+@pytest.mark.parametrize("name", ["it's", 'a "b"', "back\\slash", "ü 中"])
+@pytest.mark.parametrize("quote", ["'", '"'])
+def test_the_copy_is_toml_whatever_the_folder_is_called(tmp_path: Path, name: str, quote: str) -> None:
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "a.avsc").touch()
+    copied = with_absolute_schemas(f"schema = {quote}a.avsc{quote} # why", folder)
+    assert tomllib.loads(copied) == {"schema": str(folder / "a.avsc")}
 
 
 def test_a_schema_is_found_from_the_copy_too(tmp_path: Path) -> None:
