@@ -31,6 +31,8 @@ __all__ = ["SimulatedEngine", "expected_answer"]
 
 #: These need a compiler to be judged; the child that has one starts with the first of them.
 _COMPILED: Final = frozenset({Kind.REGEX, Kind.GRAMMAR})
+#: An answer that is made up is seldom longer.
+TEXT_CHARS: Final = 1_000
 
 
 class SimulatedEngine:
@@ -62,7 +64,7 @@ class SimulatedEngine:
         if self._prompt_tokens_max is not None:
             self._check_length(call, self._prompt_tokens_max)
         structure = structure_of(body)
-        if structure is not None and (structure.kind in _COMPILED or is_long(structure)):
+        if structure is not None and _needs_child(structure):
             return self._guarded(call, faults, structure)
         return self._begun(call, faults)
 
@@ -84,10 +86,16 @@ class SimulatedEngine:
         return self._promise(call, faults)
 
     async def _guarded(self, call: EngineCall, faults: Faults, structure: Structure) -> Answer:
-        """As the real engine does: a regex or grammar is compiled aside first."""
-        await self._guard.check(structure)
+        """As the real engine does: what may take long is compiled and judged aside."""
+        if structure.kind in _COMPILED or is_long(structure):
+            await self._guard.check(structure)
         begun = self._begun(call, faults)
-        return begun if isinstance(begun, Answer) else await begun
+        answer = begun if isinstance(begun, Answer) else await begun
+        if '"pattern' not in structure.text:  # what meets a regex cannot be made up here
+            for text in _texts(answer):
+                if fault := await self._guard.fault_of(structure, text):
+                    raise InvalidOutput(fault, answer.tokens)
+        return answer
 
     def _check_length(self, call: EngineCall, tokens_max: int) -> None:
         tokens = prompt_tokens(call.request)
@@ -102,11 +110,8 @@ class SimulatedEngine:
         if not is_long(structure):
             check_schema(structure)
         answer = answer_of(call.request)
-        for choice in answer.body["choices"]:
-            text = choice["message"]["content"] if "message" in choice else choice["text"]
-            if not is_quick(structure, len(text)):
-                return answer  # what meets a regex, or a schema without end, cannot be made up here
-            if fault := fault_of(structure, text):
+        for text in _texts(answer):
+            if is_quick(structure, len(text)) and (fault := fault_of(structure, text)):
                 raise InvalidOutput(fault, answer.tokens)
         return answer
 
@@ -161,3 +166,12 @@ class SimulatedEngine:
             )
         if faults.reject:
             raise RequestRejected(ErrorClass.INVALID, Stage.ENGINE, "the simulated engine was told to refuse")
+
+
+def _needs_child(structure: Structure) -> bool:
+    return structure.kind in _COMPILED or not is_quick(structure, TEXT_CHARS)
+
+
+def _texts(answer: Answer) -> list[str]:
+    choices = answer.body["choices"]
+    return [choice["message"]["content"] if "message" in choice else choice["text"] for choice in choices]
