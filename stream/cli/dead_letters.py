@@ -48,7 +48,7 @@ def run(arguments: argparse.Namespace) -> int:
             print(line(letter))
         else:
             print("\n".join([*paragraph(letter), ""]))
-    if not count:
+    if not count and not arguments.json:
         print("headrace: no dead letters found", file=sys.stderr)
     return 0
 

@@ -58,7 +58,9 @@ class Role:
         """
         if self._child is None:
             raise RuntimeError(f"{self.name} does not run")
-        fighters = [self._child, self._spawn()]
+        # Twins have no fault points: one that stopped itself later would have nobody to wake it.
+        first, older, self._faults = self._child, self._faults, ""
+        fighters = [first, self._spawn()]
         deadline = time.monotonic() + timeout_s
         while time.monotonic() < deadline:
             for place, child in enumerate(fighters):
@@ -67,9 +69,11 @@ class Role:
                     fighters[place] = self._spawn()
                 elif code is not None:
                     self._child = fighters[1 - place]
+                    self._faults = older if self._child is first else ""
                     return code
             time.sleep(POLL_S)
         self._child = fighters[0]
+        self._faults = older if self._child is first else ""
         fighters[1].kill()
         return None
 

@@ -67,6 +67,11 @@ def test_filters_choose(run: Run, buried: Installed, words: tuple[str, ...], par
     assert [letter["source"].split("/")[1] for letter in told] == partitions
 
 
+def test_nothing_found_is_told(run: Run, buried: Installed) -> None:
+    ended = letters(run, buried, "list", "--class", "poison")
+    assert (ended.code, ended.out, ended.err) == (0, "", "headrace: no dead letters found\n")
+
+
 def test_show_has_the_original_as_it_came(run: Run, buried: Installed) -> None:
     [told] = letters(run, buried, "show", "--json", "--source", f"{buried.requests}/0/7").lines
     assert (told["encoding"], told["value"], told["headers"]) == ("base64", "//4=", [["mine", "1"]])
