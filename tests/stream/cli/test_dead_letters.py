@@ -68,7 +68,7 @@ def test_filters_choose(run: Run, buried: Installed, words: tuple[str, ...], par
 
 
 def test_nothing_found_is_told(run: Run, buried: Installed) -> None:
-    ended = letters(run, buried, "list", "--class", "poison")
+    ended = run("dead-letters", "list", "--class", "poison", "-c", str(buried.config))
     assert (ended.code, ended.out, ended.err) == (0, "", "headrace: no dead letters found\n")
 
 
