@@ -157,11 +157,12 @@ class Loop:
     def _rest_s(self, now_s: float) -> float:
         """Seconds until the engine has rested long enough: what is ready then waits for no company any more.
 
-        Once an interval at most, or a trickle would cost a transaction for every record.
+        A few of them once an interval at most, or a trickle would cost a transaction for every record.
         """
         if self._runner.running or self._steps.share.waiting_count:
             self._busy_s = now_s
-        again_s = self._early_s + self._steps.committer.interval_s
+        many = len(self._steps.share.ready) >= self._rules.rest_records_min
+        again_s = -math.inf if many else self._early_s + self._steps.committer.interval_s
         return max(self._busy_s + self._rules.rest_s, again_s) - now_s
 
     def _meanwhile(self) -> bool | None:

@@ -25,6 +25,8 @@ class Rules:
     turn_s: float = 0.01
     #: An engine without work for so long: what is ready is committed, for it gains nothing by waiting for more.
     rest_s: float = 0.05
+    #: Fewer are committed so once an interval only: each would pay for a transaction of its own.
+    rest_records_min: int = 100
     #: A partition with less room than this is paused …
     pause_room: int = 64
     #: … and all are, while the values of open records hold so many bytes.

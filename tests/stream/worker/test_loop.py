@@ -110,6 +110,15 @@ def test_a_trickle_costs_a_transaction_more_in_an_interval_and_not_one_for_each_
     assert tally.ended_count in range(7, 16)  # in the 7 seconds
 
 
+def test_many_that_are_ready_are_committed_at_each_rest() -> None:
+    house = House(commit_interval_ms=1_000)
+    worker = house.worker().turn(40)
+    for times in range(1, 4):
+        house.put(100)
+        worker.turn(10, step_s=0.01)
+        assert len(house.results) == 100 * times
+
+
 class Transactions:
     """Counts them."""
 
