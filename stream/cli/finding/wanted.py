@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
-from typing import Any, Protocol
-
-import msgspec
+from collections.abc import Collection
+from typing import Protocol
 
 from schemas import headers as names
+from schemas.custom_id import custom_id_in
 from schemas.source import Source
 from stream.log.base import Record
 from stream.log.readable import safe_headers
@@ -55,12 +54,6 @@ class WantedSources:
         return self._sources.get(_header(record) or b"")
 
 
-class _Line(msgspec.Struct):
-    """The one field that is read; the rest of a line may be what it likes."""
-
-    custom_id: Any = None
-
-
 class WantedId:
     """All records with this custom_id."""
 
@@ -73,7 +66,6 @@ class WantedId:
         self._plain = _longest_plain(raw)
         #: Avro writes a string as its length in bytes, zigzag, then the bytes.
         self._avro = _zigzag(len(raw)) + raw
-        self._decode: Callable[[bytes], _Line] = msgspec.json.Decoder(_Line).decode
 
     def on_input(self, record: Record) -> bool:
         return self._has_id(record.value())
@@ -84,10 +76,9 @@ class WantedId:
     def _has_id(self, value: bytes | None) -> bool:
         if value is None or self._plain not in value:
             return False
-        try:
-            return bool(self._decode(value).custom_id == self._custom_id)
-        except (msgspec.DecodeError, RecursionError):
-            return not value.lstrip().startswith(b"{") and self._avro in value
+        if value.lstrip().startswith(b"{"):
+            return custom_id_in(value) == self._custom_id
+        return self._avro in value
 
 
 def position(record: Record) -> Source:
