@@ -71,7 +71,7 @@ class KafkaProducer:
             client.send_offsets([OffsetCommit("__consumer_offsets", 0, 0, "")], group.native)
             client.abort()
         except StepFailed as failed:
-            return isinstance(_end(client, failed), Fenced)
+            return isinstance(self._end(client, failed), Fenced)
         return False
 
     def close(self) -> None:
@@ -94,7 +94,7 @@ class KafkaProducer:
         try:
             self._run(client, outputs, offsets, group, attribute=attribute, reach=reach)
         except StepFailed as failed:
-            return _end(client, failed)
+            return self._end(client, failed)
         except BaseException:
             client.tainted = True
             raise
@@ -144,21 +144,49 @@ class KafkaProducer:
             client.deliver([output])
             client.abort()
         except StepFailed as failed:
-            outcome = _end(client, failed)
+            outcome = self._end(client, failed)
             return outcome.cause if isinstance(outcome, Aborted) else None
         return None
 
     def _make_ready(self) -> Outcome | None:
         """Replace a tainted client before it begins: the new epoch fences whatever is still under way."""
         self._running().hear()
-        if not self._running().tainted:
-            return None
+        return self._replace() if self._running().tainted else None
+
+    def _replace(self) -> Outcome | None:
+        """A new client instead of this one; None: it is ready."""
         try:
             self._renew(RETRY_S_MAX)
         except StepFailed as failed:
             # Nothing of these outputs was begun, so nothing of them can be committed.
             return Fenced(failed.cause) if failed.verdict is Verdict.FENCED else Aborted(failed.cause, {})
         return None
+
+    def _end(self, client: Transactions, failed: StepFailed) -> Outcome:
+        """From the step that failed to the one outcome."""
+        if failed.verdict is Verdict.FENCED:
+            client.tainted = True
+            return Unknown(failed.cause) if client.timed_out else Fenced(failed.cause)
+        if failed.verdict is not Verdict.ABORT:
+            client.tainted = True
+            return Unknown(failed.cause)
+        failures = {place: reason for place, reason in client.failed.items() if place >= 0}
+        return self._abort(client, Aborted(failed.cause, failures, delivery=client.delivery_failed))
+
+    def _abort(self, client: Transactions, outcome: Aborted) -> Outcome:
+        """End the transaction, a holed one by the start of the next client.
+
+        librdkafka's own abort would bump the epoch after a hole, and name the one it had. If a twin has started since,
+        the coordinator fences that twin's open transaction first and refuses us second: both would end.
+        """
+        if client.holed:
+            unready = self._replace()
+            return unready if isinstance(unready, Fenced) else outcome
+        try:
+            client.abort()
+        except StepFailed as failed:
+            return _abort_failed(client, failed, outcome)
+        return outcome
 
     def _renew(self, timeout_s: float) -> None:
         self.close()
@@ -171,23 +199,6 @@ class KafkaProducer:
         if self._client is None:
             raise LogError("publish before start")
         return self._client
-
-
-def _end(client: Transactions, failed: StepFailed) -> Outcome:
-    """From the step that failed to the one outcome."""
-    if failed.verdict is Verdict.FENCED:
-        client.tainted = True
-        return Unknown(failed.cause) if client.timed_out else Fenced(failed.cause)
-    if failed.verdict is not Verdict.ABORT:
-        client.tainted = True
-        return Unknown(failed.cause)
-    failures = {place: reason for place, reason in client.failed.items() if place >= 0}
-    outcome = Aborted(failed.cause, failures, delivery=client.delivery_failed)
-    try:
-        client.abort()
-    except StepFailed as abort_failed:
-        return _abort_failed(client, abort_failed, outcome)
-    return outcome
 
 
 def _abort_failed(client: Transactions, failed: StepFailed, outcome: Aborted) -> Outcome:

@@ -142,6 +142,7 @@ class Transactions:
         if self.failed:
             raise StepFailed(Verdict.ABORT, self._worst())
         if left:
+            self._undelivered += left
             self._note_missing(outputs)
             raise StepFailed(Verdict.ABORT, self._worst() if self.failed else "delivery_timed_out")
 
@@ -150,8 +151,7 @@ class Transactions:
         self._watched(self._client.commit_transaction, CALL_S_MAX)
 
     def abort(self) -> None:
-        """Repeated while retriable. After a failed delivery the sequence has a hole that only a new epoch mends."""
-        self.tainted = self.tainted or self._undelivered > 0
+        """Repeated while retriable. Not for one that is `holed`."""
         self._call(self._client.abort_transaction, CALL_S_MAX)
 
     def close(self) -> None:
@@ -284,6 +284,11 @@ class Transactions:
         self._undelivered += 1
         if not reason.startswith("purge"):
             self.failed[place] = reason
+
+    @property
+    def holed(self) -> bool:
+        """A delivery failed: the sequence of its partition has a hole that only a new epoch mends."""
+        return self._undelivered > 0
 
     @property
     def delivery_failed(self) -> bool:

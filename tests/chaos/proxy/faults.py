@@ -28,13 +28,15 @@ class Action(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class EndTxnFault:
-    """The `nth` commit from now on of the transactional id `of` meets `action`."""
+    """The `nth` commit (or abort) from now on of the transactional id `of` meets `action`."""
 
     of: str
     action: Action
     nth: int = 1
     #: Of DELAY_RESPONSE, in seconds.
     delay_s: float = 0.0
+    #: False: aborts are counted, and met, instead.
+    commit: bool = True
 
 
 class FaultPlan:
@@ -51,13 +53,11 @@ class FaultPlan:
 
     def take(self, end: EndTxn, *, with_outputs: bool) -> EndTxnFault | None:
         """The fault that is due for this request, if any; counts down the others of its transactional id."""
-        if not end.commit:
-            return None
         with self._lock:
             due: EndTxnFault | None = None
             kept: list[tuple[EndTxnFault, int]] = []
             for fault, left in self._waiting:
-                mine = fault.of == end.transactional_id
+                mine = (fault.of, fault.commit) == (end.transactional_id, end.commit)
                 waits = fault.action is Action.KILL_BEFORE and not with_outputs
                 if mine and left == 1 and due is None and not waits:
                     due = fault

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from confluent_kafka.admin import NewTopic
 
-from stream.log.base import LogConsumer, LogProducer, OffsetCommit, Output, Partition, Success
+from stream.log.base import Fenced, LogConsumer, LogProducer, OffsetCommit, Output, Partition, Success
 from stream.log.kafka import kafka_log
 from stream.place import Place
 from tests.chaos.play.cluster import Cluster
@@ -39,7 +41,7 @@ class Member:
     """One slot: a consumer that has joined, a producer that has started."""
 
     def __init__(self, cluster: Cluster, folder: Path, name: str) -> None:
-        log = kafka_log(Place(cluster.proxied, folder, name))
+        self.log = log = kafka_log(Place(cluster.proxied, folder, name))
         self.name, self.topic = name, f"{name}.topic"
         create_topics(cluster.direct, [NewTopic(self.topic, 1)])
         self.consumer: LogConsumer = log.consumer(name, name)
@@ -79,3 +81,29 @@ def test_an_answer_that_is_lost_or_late_costs_no_transaction(
 ) -> None:
     cluster.proxy.plan.inject(EndTxnFault(member.name, action, delay_s=0.7))
     assert [member.publish(number) for number in (1, 2, 3)] == [Success()] * 3
+
+
+def test_of_a_member_that_cannot_deliver_and_its_twin_one_goes_on(cluster: Cluster, member: Member) -> None:
+    cluster.proxy.plan.inject(EndTxnFault(member.name, Action.DELAY_RESPONSE, commit=False, delay_s=3.0))
+    narrow = f"{member.name}.narrow"
+    create_topics(cluster.direct, [NewTopic(narrow, 1, config={"max.message.bytes": "500000"})])
+    # A batch each: the second follows a gap in the sequence.
+    too_large = [Output(narrow, None, os.urandom(size), []) for size in (900_000, 400_000) * 2]
+    with ThreadPoolExecutor(1) as pool:
+        refused = pool.submit(member.producer.publish, too_large, [], None)
+        time.sleep(0.3)
+        twin = member.log.producer(member.name)
+        twin.start(JOIN_TIMEOUT_S)
+
+        def until_the_older_is_done(point: str) -> None:
+            if point == "produced":
+                refused.exception(JOIN_TIMEOUT_S)
+
+        younger = twin.publish(
+            [Output(member.topic, None, b"two", [])], [], None, reach=until_the_older_is_done
+        )
+    older = (refused.result(), member.publish(1))
+    twin.close()
+    cluster.proxy.plan.forget()
+    fenced = any(isinstance(outcome, Fenced) for outcome in older), isinstance(younger, Fenced)
+    assert sorted(fenced) == [False, True], (older, younger)

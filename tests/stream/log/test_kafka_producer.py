@@ -7,7 +7,7 @@ from confluent_kafka import KafkaError
 
 from stream.errors import LogError, LogFenced, LogTimeout
 from stream.log import reasons
-from stream.log.base import Aborted, Fenced, GroupStamp, OffsetCommit, Output, Success, Unknown
+from stream.log.base import Aborted, Fenced, GroupStamp, OffsetCommit, Outcome, Output, Success, Unknown
 from stream.log.bounded import CallStuck
 from stream.log.kafka_producer import KafkaProducer
 from stream.log.kafka_settings import TRANSACTION_TIMEOUT_S
@@ -150,7 +150,30 @@ def test_an_abort_that_fails_after_the_commit_was_asked_for_is_unknown(
 def test_a_produce_that_raises_aborts(producer: KafkaProducer, script: Script) -> None:
     script.fail("produce", kafka_error(KafkaError.MSG_SIZE_TOO_LARGE))
     assert producer.publish([OUTPUT, OUTPUT], [], None) == Aborted(reasons.TOO_LARGE, {}, delivery=True)
-    assert script.calls == ["begin", "produce", "abort"]
+    assert script.calls == ["begin", "produce", "init"]
+
+
+@pytest.mark.parametrize(
+    ("init", "outcome"),
+    [(FENCED, Fenced("fenced")), (NO_FLAG, Aborted(reasons.TOO_LARGE, {}, delivery=True))],
+)
+def test_a_failed_delivery_whose_next_client_does_not_start(
+    producer: KafkaProducer, script: Script, init: Exception, outcome: Outcome
+) -> None:
+    script.fail("produce", kafka_error(KafkaError.MSG_SIZE_TOO_LARGE))
+    script.fail("init", init)
+    assert producer.publish([OUTPUT], [], None) == outcome
+    assert producer.publish([OUTPUT], [], None) == Success()
+    assert script.calls[:4] == ["begin", "produce", "init", "init"]
+
+
+def test_a_delivery_that_times_out_is_ended_by_the_next_client(
+    producer: KafkaProducer, script: Script
+) -> None:
+    script.undelivered = 1
+    missing = Aborted(reasons.UNKNOWN_TOPIC, {0: reasons.UNKNOWN_TOPIC}, delivery=True)
+    assert producer.publish([OUTPUT], [], None) == missing
+    assert script.calls == ["begin", "produce", "list_topics", "init"]
 
 
 def test_a_full_queue_is_served_and_tried_again(producer: KafkaProducer, script: Script) -> None:
