@@ -170,8 +170,8 @@ class KafkaProducer:
         if failed.verdict is not Verdict.ABORT:
             client.tainted = True
             return Unknown(failed.cause)
-        failures = {place: reason for place, reason in client.failed.items() if place >= 0}
-        return self._abort(client, Aborted(failed.cause, failures, delivery=client.delivery_failed))
+        known = client.deliveries
+        return self._abort(client, Aborted(failed.cause, known.attributed, delivery=known.permanent))
 
     def _abort(self, client: Transactions, outcome: Aborted) -> Outcome:
         """End the transaction, a holed one by the start of the next client.

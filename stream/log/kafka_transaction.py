@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
-from confluent_kafka import KafkaError, KafkaException, Message, Producer, TopicPartition
+from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 
 from stream.log import reasons
 from stream.log.base import OffsetCommit, Output
 from stream.log.bounded import BoundedCalls, CallStuck
+from stream.log.kafka_deliveries import Deliveries
 from stream.log.kafka_events import log_event
 from stream.log.kafka_failures import Verdict, cause, delivery_reason, verdict
 from stream.log.kafka_settings import TRANSACTION_TIMEOUT_S, Settings
@@ -31,6 +32,8 @@ GRACE_S: Final = 5.0
 #: librdkafka retries inside a call every 500 ms, unseen: slower than this may have sent a request twice.
 UNSEEN_RETRY_S: Final = 0.5
 _RETRY_PAUSE_S: Final = 0.05
+#: What `produce` answers once the client has given its transaction, or itself, up: says nothing of the record.
+_GIVEN_UP: Final = (KafkaError._STATE, KafkaError._FATAL)
 #: Which topics there are, asked after a delivery that timed out.
 LOOK_UP_S: Final = 5.0
 
@@ -65,16 +68,14 @@ class Transactions:
         self.timed_out = False
         #: The commit was asked for in this transaction: from here on only the broker knows.
         self.committing = False
-        #: Place of the output -> reason; without attribution only the reasons count (place -1, -2, …).
-        self.failed: dict[int, str] = {}
-        self._undelivered = 0
+        self.deliveries: Final = Deliveries()
         self._clock = clock
         self._begun_s = clock()
         self._calls = BoundedCalls()
         self._client = connect(
             {
                 **settings,
-                "on_delivery": self._note_failure,
+                "on_delivery": self.deliveries.note,
                 "error_cb": log_event,
                 "logger": CoordinatorWatch(_LOG, self._taint),
             }
@@ -95,8 +96,7 @@ class Transactions:
             self.tainted = True
 
     def begin(self) -> None:
-        self.failed = {}
-        self._undelivered = 0
+        self.deliveries.clear()
         self.committing = False
         self._begun_s = self._clock()
         self._call(self._client.begin_transaction)
@@ -113,38 +113,45 @@ class Transactions:
                         partial(produce, topic, value, key, partition, None, None, timestamp_ms, headers)
                     )
         except KafkaException as error:
-            raise self._refused(-1, error) from error
+            raise self._refused(-1, error.args[0]) from error
 
     def produce_attributed(self, outputs: Sequence[Output]) -> None:
-        """As `produce`, and `failed` will name each output that was not delivered."""
+        """As `produce`, and `deliveries` will name each output that was not delivered."""
         for place, (topic, key, value, headers, partition, timestamp_ms) in enumerate(outputs):
-            note = partial(self._note_failure_of, place)
+            note = partial(self.deliveries.note_of, place)
             send = partial(
                 self._client.produce, topic, value, key, partition, note, None, timestamp_ms, headers
             )
             try:
                 self._when_room(send)
             except KafkaException as error:
-                raise self._refused(place, error) from error
+                raise self._refused(place, error.args[0]) from error
 
     def send_offsets(self, offsets: Sequence[OffsetCommit], native_group: object) -> None:
         positions = [
             TopicPartition(topic, partition, offset, metadata)
             for topic, partition, offset, metadata in offsets
         ]
-        self._watched(self._client.send_offsets_to_transaction, positions, native_group, CALL_S_MAX)
+        try:
+            self._watched(self._client.send_offsets_to_transaction, positions, native_group, CALL_S_MAX)
+        except StepFailed as failed:
+            if (
+                failed.verdict is Verdict.ABORT
+            ):  # of the offsets, or of a record whose report nobody has heard yet
+                self._flush()
+                if self.deliveries.missing:
+                    raise self._given_up() from failed
+            raise
 
     def deliver(self, outputs: Sequence[Output]) -> None:
         """Wait for the acknowledgements apart, so that a failure is known before the commit is asked for."""
-        left = self._flushed()
-        if self._undelivered and not self.failed:
-            self.failed[-1] = self._why_purged()
-        if self.failed:
-            raise StepFailed(Verdict.ABORT, self._worst())
+        left, known = self._flushed(), self.deliveries
+        if known.missing:
+            raise self._given_up()
         if left:
-            self._undelivered += left
+            known.missing += left
             self._note_missing(outputs)
-            raise StepFailed(Verdict.ABORT, self._worst() if self.failed else "delivery_timed_out")
+            raise StepFailed(Verdict.ABORT, known.worst if known.failed else "delivery_timed_out")
 
     def commit(self) -> None:
         self.committing = True
@@ -203,9 +210,9 @@ class Transactions:
         """Records that were not delivered. Once one has failed the client sends no other: waiting for them is vain."""
         deadline = self._clock() + TRANSACTION_TIMEOUT_S
         left = self._flush()
-        while left and not self._undelivered and self._clock() < deadline:
+        while left and not self.deliveries.missing and self._clock() < deadline:
             left = self._flush()
-        return self._flush() if left and self._undelivered else left  # the reports of its neighbours
+        return self._flush() if left and self.deliveries.missing else left  # the reports of its neighbours
 
     def _flush(self) -> int:
         """The binding raises a fatal event out of the call that serves it; `flush` wraps it in a SystemError."""
@@ -215,9 +222,7 @@ class Transactions:
             event = raised if isinstance(raised, KafkaException) else raised.__cause__
             if not isinstance(event, KafkaException):
                 raise
-            self.tainted = True
-            self.timed_out = self.timed_out or self._outlived
-            raise StepFailed(verdict(event.args[0]), cause(event.args[0])) from raised
+            raise self._over(event.args[0]) from raised
         return left
 
     def _watched(self, call: Callable[..., object], *args: object) -> None:
@@ -238,15 +243,42 @@ class Transactions:
             else:
                 return
 
+    def _refused(self, place: int, error: KafkaError) -> StepFailed:
+        """`produce` raised: committing now would move the offset without the record."""
+        if error.code() in _GIVEN_UP:
+            self.deliveries.missing += 1
+            self._flushed()
+            return self._given_up()
+        if _is_over(error):
+            return self._over(error)
+        reason = delivery_reason(error)
+        self.deliveries.refused(place, reason)
+        return StepFailed(Verdict.ABORT, reason)
+
+    def _given_up(self) -> StepFailed:
+        """Some record will not arrive: its report says why."""
+        if not self.deliveries.failed:
+            self.deliveries.failed[-1] = self._why_purged()
+        return StepFailed(Verdict.ABORT, self.deliveries.worst)
+
     def _why_purged(self) -> str:
         """The client gave the transaction up and purged all: only the commit, which it refuses then, tells why."""
         try:
             self._calls.make(self._client.commit_transaction, CALL_S_MAX, wait_s=CALL_S_MAX + GRACE_S)
         except KafkaException as raised:
-            return delivery_reason(raised.args[0])
+            error = raised.args[0]
+            if _is_over(error):
+                raise self._over(error) from raised
+            return delivery_reason(error)
         except CallStuck:
             self.tainted = self.timed_out = True
         raise StepFailed(Verdict.UNKNOWN, "undelivered")
+
+    def _over(self, error: KafkaError) -> StepFailed:
+        """This client is at its end."""
+        self.tainted = True
+        self.timed_out = self.timed_out or self._outlived
+        return StepFailed(verdict(error), cause(error))
 
     def _note_missing(self, outputs: Sequence[Output]) -> None:
         """Records of a topic that was deleted under the client may wait for it to the end, without a report (seen)."""
@@ -254,43 +286,15 @@ class Transactions:
             known = self._client.list_topics(timeout=LOOK_UP_S).topics
         except KafkaException:  # nobody answers: that explains the time-out, and no topic is to blame
             return
-        self.failed = {
+        self.deliveries.failed = {
             place: reasons.UNKNOWN_TOPIC for place, output in enumerate(outputs) if output.topic not in known
         }
 
-    def _worst(self) -> str:
-        """A reason that trying again cannot help, if there is one."""
-        return next(
-            (r for r in self.failed.values() if r in reasons.PERMANENT), next(iter(self.failed.values()))
-        )
-
-    def _refused(self, place: int, raised: KafkaException) -> StepFailed:
-        """`produce` raised: committing now would move the offset without the record."""
-        reason = delivery_reason(raised.args[0])
-        self._undelivered += 1
-        self.failed[place] = reason
-        return StepFailed(Verdict.ABORT, reason)
-
-    def _note_failure(self, error: KafkaError | None, _message: Message) -> None:
-        if error is not None:
-            self._keep(-1 - len(self.failed), delivery_reason(error))
-
-    def _note_failure_of(self, place: int, error: KafkaError | None, _message: Message) -> None:
-        if error is not None:
-            self._keep(place, delivery_reason(error))
-
-    def _keep(self, place: int, reason: str) -> None:
-        """Records purged with the transaction did not fail themselves."""
-        self._undelivered += 1
-        if not reason.startswith("purge"):
-            self.failed[place] = reason
-
     @property
     def holed(self) -> bool:
-        """A delivery failed: the sequence of its partition has a hole that only a new epoch mends."""
-        return self._undelivered > 0
+        """A record will not arrive: the sequence of its partition has a hole that only a new epoch mends."""
+        return self.deliveries.missing > 0
 
-    @property
-    def delivery_failed(self) -> bool:
-        """Some output cannot be delivered, however often it is tried."""
-        return not reasons.PERMANENT.isdisjoint(self.failed.values())
+
+def _is_over(error: KafkaError) -> bool:
+    return error.fatal() or verdict(error) is Verdict.FENCED

@@ -83,6 +83,19 @@ def test_a_large_record_takes_its_batch_along_and_fails_alone_too(stage: Stage) 
     assert [record.value() for record in stage.read(small)] == [b"a", b"b"]
 
 
+@pytest.mark.parametrize("attribute", [False, True])
+@pytest.mark.parametrize("place", [0, 3_000])
+def test_one_among_thousands_is_known_though_it_fails_while_the_others_are_handed_over(
+    stage: Stage, place: int, attribute: bool
+) -> None:
+    good, small = stage.topic(4), stage.topic(max_message_bytes="2000")
+    outputs = [out(good, b"%d" % number) for number in range(12_000)]
+    outputs[place] = out(small, os.urandom(5_000))
+    outcome = stage.producer().publish(outputs, [], None, attribute=attribute)
+    failed = {place: reasons.TOO_LARGE} if attribute else {}
+    assert outcome == Aborted(reasons.TOO_LARGE, failed, delivery=True)
+
+
 def test_a_bug_in_an_output_crashes_and_the_next_transaction_is_clean(stage: Stage) -> None:
     topic = stage.topic()
     producer = stage.producer()

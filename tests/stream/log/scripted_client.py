@@ -38,6 +38,8 @@ class Script:
         #: Records that no flush delivers, and the topics that the broker knows.
         self.undelivered = 0
         self.topics: list[str] = []
+        #: Why records failed: the reports that the next `flush` serves.
+        self.reports: list[int] = []
         #: Seconds that a call of this name takes.
         self.takes: dict[str, float] = {}
         self._answers: dict[str, deque[Exception]] = defaultdict(deque)
@@ -51,7 +53,7 @@ class Script:
 
     def connect(self, settings: Mapping[str, object]) -> ScriptedClient:
         self.clients += 1
-        return ScriptedClient(self, settings["logger"])
+        return ScriptedClient(self, settings["logger"], settings["on_delivery"])
 
     def clock(self) -> float:
         return self.now
@@ -69,9 +71,11 @@ class Script:
 class ScriptedClient:
     """The methods that a transaction uses."""
 
-    def __init__(self, script: Script, logger: object) -> None:
+    def __init__(self, script: Script, logger: object, on_delivery: object) -> None:
         assert isinstance(logger, CoordinatorWatch)
+        assert callable(on_delivery)
         self._script = script
+        self._on_delivery = on_delivery
         self._logger = logger
 
     def _call(name: str) -> Callable[..., None]:  # type: ignore[misc]
@@ -89,6 +93,8 @@ class ScriptedClient:
 
     def flush(self, timeout_s: float) -> int:
         self._script.now += timeout_s if self._script.undelivered else 0
+        while self._script.reports:
+            self._on_delivery(KafkaError(self._script.reports.pop()), None)
         return self._script.undelivered
 
     def list_topics(self, timeout: float) -> SimpleNamespace:

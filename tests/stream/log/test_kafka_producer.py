@@ -153,6 +153,44 @@ def test_a_produce_that_raises_aborts(producer: KafkaProducer, script: Script) -
     assert script.calls == ["begin", "produce", "init"]
 
 
+@pytest.mark.parametrize("attribute", [False, True])
+def test_a_transaction_given_up_while_it_is_handed_over_is_aborted_for_its_failed_record(
+    producer: KafkaProducer, script: Script, attribute: bool
+) -> None:
+    script.fail("produce", NO_FLAG)
+    script.reports = [KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError._PURGE_QUEUE]
+    outcome = producer.publish([OUTPUT, OUTPUT], [], None, attribute=attribute)
+    assert outcome == Aborted(reasons.UNAUTHORISED, {}, delivery=True)
+    assert script.calls[:3] == ["begin", "produce", "init"]
+
+
+def test_without_a_report_the_refused_commit_says_why_it_was_given_up(
+    producer: KafkaProducer, script: Script
+) -> None:
+    script.fail("produce", NO_FLAG)
+    script.fail("commit", kafka_error(KafkaError.TOPIC_AUTHORIZATION_FAILED, abort=True))
+    assert producer.publish([OUTPUT], [], None) == Aborted(reasons.UNAUTHORISED, {}, delivery=True)
+
+
+def test_offsets_refused_for_a_record_whose_report_was_not_heard_yet(
+    producer: KafkaProducer, script: Script
+) -> None:
+    script.fail("send_offsets", kafka_error(KafkaError.MSG_SIZE_TOO_LARGE, abort=True))
+    script.reports = [KafkaError.MSG_SIZE_TOO_LARGE]
+    assert _publish(producer) == Aborted(reasons.TOO_LARGE, {}, delivery=True)
+    assert script.calls == ["begin", "produce", "send_offsets", "init"]
+
+
+@pytest.mark.parametrize("call", ["produce", "flush"])
+def test_fenced_while_records_are_handed_over_is_fenced_and_takes_nothing_back(
+    producer: KafkaProducer, script: Script, call: str
+) -> None:
+    script.fail("produce", FENCED if call == "flush" else kafka_error(KafkaError._FATAL))
+    script.fail("commit", FENCED)
+    assert _publish(producer) == Fenced("fenced")
+    assert "init" not in script.calls
+
+
 @pytest.mark.parametrize(
     ("init", "outcome"),
     [(FENCED, Fenced("fenced")), (NO_FLAG, Aborted(reasons.TOO_LARGE, {}, delivery=True))],
