@@ -123,6 +123,7 @@ class HandOver:
         if self._runner.running or self._share.running or self._committer.blocked(self._clock_s()):
             return 0
         if not self._committer.drain(self._clock_s() + self._stall_s):
+            self._pass_by()
             return 0
         record = self._next_alone()
         if record is None or record.ledger is None:
@@ -138,6 +139,17 @@ class HandOver:
             record.ledger.let_be()  # it waits for the registry, and somebody else's death must not be laid to it
         self._runner.submit(calls)
         return len(calls)
+
+    def _pass_by(self) -> None:
+        """What is ready does not go: a reply topic may take nothing. That all else does tells it from a broker in trouble.
+
+        A record that has been answered is named no longer: it would be convicted by somebody else's death.
+        """
+        for book in self._share.ledgers.values():
+            book.dirty = True
+            if book.trying is not None and book.trying in book.ready:
+                book.let_be()
+        self._committer.progress_only()
 
     def _next_alone(self) -> OpenRecord | None:
         """The next record, passing over partitions whose convicted record has not come by, or that wait for a registry."""

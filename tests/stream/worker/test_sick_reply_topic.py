@@ -71,3 +71,43 @@ def test_a_clean_stop_beside_it_is_no_death(monkeypatch: pytest.MonkeyPatch) -> 
         found = house.committed()
         assert found is not None
         assert found.deaths == 0
+
+
+def single_file(house: House, monkeypatch: pytest.MonkeyPatch) -> Worker:
+    """A worker beside the sick topic, after two unclean ends."""
+    for _ in range(2):
+        house.worker(auto=False).turn(4)
+    worker = house.worker()
+    sicken(house, worker, monkeypatch)
+    return worker
+
+
+def test_in_single_file_too_it_is_set_aside_while_the_others_are_answered(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    house = House()
+    house.create(SICK)
+    sources = house.put(1, headers=TO_SICK) + house.put(3) + house.put(2, lane=Lane.INTERACTIVE, partition=1)
+    single_file(house, monkeypatch).turn(60)
+    assert house.outputs_of() == {str(source): 1 for source in sources}
+    [letter] = house.dead_letters
+    assert header(letter, "headrace-error-class") == "unwritable"
+
+
+@pytest.mark.parametrize("turns", range(2, 8))
+def test_a_death_while_it_is_tried_does_not_convict_the_answered_record(
+    turns: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house = House()
+    house.create(SICK)
+    answered = house.put(1, headers=TO_SICK)
+    sources = answered + house.put(3)
+    single_file(house, monkeypatch).turn(turns)
+    house.worker().turn(60)
+    convicted = [
+        header(letter, "headrace-source")
+        for letter in house.dead_letters
+        if header(letter, "headrace-error-class") == "poison"
+    ]
+    assert str(answered[0]) not in convicted
+    assert house.outputs_of(SICK) | house.outputs_of() == {str(source): 1 for source in sources}
