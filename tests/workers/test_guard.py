@@ -156,6 +156,12 @@ def test_an_answer_is_judged_by_a_schemas_regexes_in_the_child(stage: Stage) -> 
     assert "too much time" in str(stage.run(stage.guard.fault_of(structure, endless)))
 
 
+@pytest.mark.parametrize("answer", ['{"a": tru', "[" * 3_000, "[" * 3_000 + "]" * 3_000])
+def test_an_answer_that_is_not_json_has_a_fault_also_in_the_child(stage: Stage, answer: str) -> None:
+    structure = Structure(Kind.JSON, json.dumps({"type": "string", "pattern": "a+"}))
+    assert "the answer is not JSON" in str(stage.run(stage.guard.fault_of(structure, answer)))
+
+
 def test_a_long_answer_line_puts_nobody_elses_verdict_out_of_step(stage: Stage) -> None:
     """Its place in the answer, of any length, would pass the bound of a line."""
     pattern = Structure(Kind.JSON, json.dumps({"additionalProperties": {"pattern": "^good$"}}))

@@ -130,6 +130,9 @@ POINT = {"type": "object", "properties": {"x": {"type": "number"}, "y": {"type":
         ({"type": "array", "uniqueItems": True}, False),
         ({"unevaluatedProperties": False}, False),
         ({"enum": ["x" * IN_PLACE_CHARS_MAX]}, False),
+        ({"enum": ["red", "green", "blue"]}, True),
+        ({"$defs": {"e": {"enum": [*range(2_000)]}}, "anyOf": [{"$ref": "#/$defs/e"}] * 250}, False),
+        ({"$defs": {"c": {"const": "x" * 9_000}}, "anyOf": [{"$ref": "#/$defs/c"}] * 250}, False),
     ],
 )
 def test_what_is_judged_in_place_is_quick_for_sure(schema: Any, quick: bool) -> None:
@@ -147,6 +150,12 @@ def test_a_keyword_cannot_be_hidden_by_an_escape() -> None:
 def test_json_text_that_is_none_is_refused() -> None:
     with pytest.raises(RequestRejected, match="the schema is not JSON"):
         structure_of(chat(structured_outputs={"json": "{"}).body)
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, "[" * 100_000 + "]" * 100_000, '{"a": tru'])
+@pytest.mark.parametrize("structure", [json_structure({}), Structure(Kind.JSON_OBJECT, "")])
+def test_an_answer_that_is_not_json_has_a_fault(structure: Structure, text: str) -> None:
+    assert str(fault_of(structure, text)).startswith("the answer is not JSON")
 
 
 @pytest.mark.parametrize("schema", [{"type": "string"}, {"additionalProperties": False}])

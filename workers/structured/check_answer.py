@@ -44,7 +44,7 @@ def fault_of(structure: Structure, text: str) -> str | None:
         return None
     try:
         value = msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, RecursionError) as error:
         return f"the answer is not JSON: {error}"
     if structure.kind is Kind.JSON_OBJECT:
         return None if isinstance(value, dict) else "the answer is not a JSON object"

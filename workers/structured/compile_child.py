@@ -66,7 +66,7 @@ def _say(answers: Any, message: dict[str, Any]) -> None:
 def _verdict(work: dict[str, Any], compile_text: Compile) -> dict[str, Any]:
     try:
         if "schema" in work:
-            return {"fault": _break(work["draft"], json.loads(work["schema"]), json.loads(work["value"]))}
+            return {"fault": _fault(work["draft"], work["schema"], work["value"])}
         if "check" in work:
             return {"fault": _wrong_schema(work["draft"], json.loads(work["check"]))}
         compile_text(work["kind"], work["text"])
@@ -83,6 +83,14 @@ def _words(error: Exception) -> str:
     """One line, the same each time: without the clock and the source line that xgrammar puts in front."""
     told = re.sub(r"^\[[\d:]+\] \S+:\d+: ", "", str(error))
     return " ".join(told.split())[:1_000] or type(error).__name__
+
+
+def _fault(draft: str, schema: str, answer: str) -> str | None:
+    try:
+        value = json.loads(answer)
+    except (ValueError, RecursionError) as error:
+        return f"the answer is not JSON: {error}"
+    return _break(draft, json.loads(schema), value)
 
 
 def _break(draft: str, schema: Any, value: Any) -> str | None:

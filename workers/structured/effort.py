@@ -16,8 +16,11 @@ from workers.structured.structure import Kind, Structure
 
 #: Longest definition that is checked in place, in characters: some 0.1 s.
 IN_PLACE_CHARS_MAX: Final = 16 * 1024
-#: Objects and lists of a schema, every reference followed.
+#: Objects and lists of a schema, every reference followed, and the data in them.
 NODES_MAX: Final = 2_000
+#: Data that counts as one more of them. An `enum` is written out whole for each value that is not in it (seen: 19 s).
+CHARS_A_NODE: Final = 16
+ITEMS_A_NODE: Final = 4
 #: Nodes times characters of the answer: under a second.
 STEPS_MAX: Final = 200_000
 #: Keywords whose cost does not follow from the size: regexes, comparisons of all with all, what is judged anew on every
@@ -56,7 +59,9 @@ def _nodes(text: str) -> int | None:
     nodes, left = 0, [root]
     while left:
         place = left.pop()
-        nodes += 1
+        below = _below(place)
+        nodes += 1 + len(below) // ITEMS_A_NODE
+        nodes += sum(len(text) // CHARS_A_NODE for text in below if isinstance(text, str))
         if nodes > NODES_MAX:
             return None
         if isinstance(place, dict):
@@ -66,7 +71,7 @@ def _nodes(text: str) -> int | None:
                 if target is None:
                     return None
                 left.append(target)
-        left += [below for below in _below(place) if isinstance(below, (dict, list))]
+        left += [inner for inner in below if isinstance(inner, (dict, list))]
     return nodes
 
 
