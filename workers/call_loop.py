@@ -219,7 +219,7 @@ class CallLoop:
     def _done(self, run: Run, future: asyncio.Future[Answer]) -> None:
         try:
             self._judge_end(run, future)
-        except Exception as error:  # asyncio would log it and go on
+        except BaseException as error:  # asyncio would log it and go on
             self._listener.crashed(error)
         self.ends.flush_soon()
 
@@ -271,7 +271,7 @@ class CallLoop:
         self._waiting.append(run)
         try:
             self.pump()
-        except Exception as error:  # asyncio would log it and go on
+        except BaseException as error:  # asyncio would log it and go on
             self._listener.crashed(error)
         self.ends.flush()
 

@@ -29,6 +29,8 @@ class Rules:
     stall_s: float = 30.0
     #: ... but never less than so many of its own mean steps (a large model on a slow machine).
     stall_steps_min: int = 10
+    #: ... and twice as long after each time that it was taken to hang, so often.
+    stall_doublings_max: int = 4
     #: Tries to bring a dead engine back before the process gives up.
     engine_starts_max: int = 3
     #: Wait between two of these tries.

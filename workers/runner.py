@@ -191,7 +191,7 @@ class Runner:
     def _guarded(self, act: Callable[..., object], *arguments: object) -> None:
         try:
             act(*arguments)
-        except Exception as error:  # asyncio would log it and go on
+        except BaseException as error:  # asyncio would log it and go on
             self._crashed(error)
 
     def _drain(self) -> None:

@@ -13,6 +13,7 @@ class StallWatch:
         self._seen: tuple[int, int] | None = None
         self._last_s = now_s
         self._step_s = 0.0
+        self._doublings = 0
 
     def hangs(self, *, steps: int, ended: int, running: int, now_s: float) -> bool:
         """`steps` and `ended` (calls) are running totals; `running` calls are inside the engine now."""
@@ -21,7 +22,10 @@ class StallWatch:
             self._seen = (steps, ended)
             self._last_s = now_s
             return False
-        return now_s - self._last_s > self.patience_s
+        hangs = now_s - self._last_s > self.patience_s
+        if hangs:
+            self._doublings = min(self._doublings + 1, self._rules.stall_doublings_max)
+        return hangs
 
     def begin_anew(self, now_s: float) -> None:
         """The engine was restarted: its silence meanwhile was no hang and no step, and it may count from zero again."""
@@ -30,8 +34,11 @@ class StallWatch:
 
     @property
     def patience_s(self) -> float:
-        """`stall_s`, or more where this engine's own steps are long."""
-        return max(self._rules.stall_s, self._rules.stall_steps_min * self._step_s)
+        """`stall_s`, or more where this engine's own steps are long; twice that after each verdict.
+
+        A step that outlasts it never ends, and so is in no mean: it must not be taken for a hang time and again.
+        """
+        return max(self._rules.stall_s, self._rules.stall_steps_min * self._step_s) * 2.0**self._doublings
 
     def _learn(self, steps: int, running: int, now_s: float) -> None:
         """A slow moving mean of the time per step while calls run."""

@@ -110,8 +110,9 @@ def test_a_structure_that_is_none_is_invalid_and_the_next_request_is_answered(
     assert stage.ask(chat())
 
 
-def test_a_prompt_beyond_the_model_is_too_long(stage: EngineStage) -> None:
-    assert refusal(stage, chat("word " * 2_000)).failure.error_class is ErrorClass.TOO_LONG
+@pytest.mark.parametrize("words", [2_000, 20_000])
+def test_a_prompt_beyond_the_model_is_too_long(stage: EngineStage, words: int) -> None:
+    assert refusal(stage, chat("word " * words)).failure.error_class is ErrorClass.TOO_LONG
 
 
 def test_a_cancelled_call_harms_no_other(stage: EngineStage) -> None:

@@ -43,9 +43,12 @@ def test_one_text_or_token_ids_are_one_input(stage: EngineStage) -> None:
     assert stage.ask(embedding([101, 7592, 102])).tokens.input == 3
 
 
-def test_an_input_beyond_the_model_is_too_long_and_another_task_is_invalid(stage: EngineStage) -> None:
+@pytest.mark.parametrize("words", [1_000, 20_000])
+def test_an_input_beyond_the_model_is_too_long_and_another_task_is_invalid(
+    stage: EngineStage, words: int
+) -> None:
     with pytest.raises(RequestRejected) as caught:
-        stage.ask(embedding("word " * 1_000))
+        stage.ask(embedding("word " * words))
     assert caught.value.failure.error_class is ErrorClass.TOO_LONG
     with pytest.raises(RequestRejected, match="embedding") as caught:
         stage.ask(chat())

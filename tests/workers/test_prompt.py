@@ -8,7 +8,7 @@ import pytest
 
 from schemas.failure import ErrorClass
 from schemas.request import Body, Message, Request, Task
-from workers.engines.vllm_prompt import Prompter
+from workers.engines.vllm_prompt import Prompter, chars_of
 from workers.errors import RequestRejected
 
 
@@ -83,3 +83,18 @@ def test_an_embedding_input_may_fill_the_model() -> None:
     assert inputs(Body(model="m", input=[1, 2])) == [[1, 2]]
     with pytest.raises(RequestRejected):
         inputs(Body(model="m", input=["12345678901"]))
+
+
+@pytest.mark.parametrize(
+    ("body", "chars"),
+    [
+        (Body(model="m", messages=[Message("user", "four"), Message("user", None)]), 4),
+        (Body(model="m", messages=[Message("user", [{"type": "text", "text": "four"}, {"type": "x"}])]), 5),
+        (Body(model="m", prompt="four"), 4),
+        (Body(model="m", prompt=[1, 2, 3]), 3),
+        (Body(model="m", input=["one", "four"]), 7),
+        (Body(model="m"), 0),
+    ],
+)
+def test_how_long_the_texts_of_a_request_are(body: Body, chars: int) -> None:
+    assert chars_of(body) == chars

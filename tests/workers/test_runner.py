@@ -165,18 +165,25 @@ def test_a_start_that_takes_too_long_or_is_given_up_is_an_error() -> None:
         assert not _alive("engine-loop")
 
 
+class Panic(BaseException):
+    """As a library written in Rust raises it: no Exception."""
+
+
 @pytest.mark.parametrize("at_once", [True, False])
-def test_a_programmers_error_in_the_engine_reaches_the_other_thread(at_once: bool) -> None:
+@pytest.mark.parametrize("kind", [ZeroDivisionError, Panic])
+def test_a_programmers_error_in_the_engine_reaches_the_other_thread(
+    at_once: bool, kind: type[BaseException]
+) -> None:
     class Wrong(ScriptedEngine):
         def submit(self, call: EngineCall) -> Any:
             if at_once:
-                raise ZeroDivisionError("a bug")
+                raise kind("a bug")
             return super().submit(call)
 
-    with running(Wrong(lambda _call: ZeroDivisionError("a bug"))) as runner:
+    with running(Wrong(lambda _call: kind("a bug"))) as runner:
         runner.submit([call(0)])
         assert runner.wait(PATIENCE_S)
-        with pytest.raises(ZeroDivisionError, match="a bug"):
+        with pytest.raises(kind, match="a bug"):
             runner.check()
 
 

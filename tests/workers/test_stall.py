@@ -24,7 +24,31 @@ def test_a_restarted_engine_has_its_whole_patience_again_and_its_loading_was_no_
     assert watch.hangs(**seen, now_s=131.0)
     watch.begin_anew(200.0)
     assert not watch.hangs(steps=1, ended=5, running=3, now_s=200.1)
-    assert watch.patience_s == 30.0
+    assert watch.patience_s == 60.0
+
+
+def test_each_verdict_doubles_the_patience_up_to_a_bound() -> None:
+    """A step that takes longer than it never ends: its record would be convicted at the third verdict."""
+    rules = Rules(stall_s=30.0, stall_doublings_max=4)
+    watch, now_s, patience_s = StallWatch(rules, 0.0), 0.0, []
+    for _ in range(7):
+        patience_s.append(watch.patience_s)
+        watch.begin_anew(now_s)
+        assert not watch.hangs(steps=0, ended=0, running=1, now_s=now_s)
+        now_s += watch.patience_s + 1
+        assert watch.hangs(steps=0, ended=0, running=1, now_s=now_s)
+    assert patience_s == [30, 60, 120, 240, 480, 480, 480]
+
+
+def test_a_step_longer_than_the_first_patience_is_answered_in_the_end() -> None:
+    class OneLongStep(ScriptedEngine):
+        async def submit_later(self, call: EngineCall) -> Answer:
+            await asyncio.sleep(1.5 * QUICK.stall_s)
+            return Answer({"text": call.id}, Tokens(1, 2, 0), 0.001)
+
+    with running(OneLongStep(lambda _call: None), QUICK) as runner:
+        [ended] = finish(runner, [call(1)]).values()
+    assert isinstance(ended.outcome, Answer)
 
 
 class SlowToLoad(ScriptedEngine):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -28,6 +29,8 @@ def translated() -> Iterator[None]:
         raise EngineFull(f"the engine is full: {error}") from error
     except (VLLMClientError, ValueError) as error:
         raise RequestRejected(ErrorClass.INVALID, Stage.ENGINE, f"the engine refuses it: {error}") from error
-    except Exception as error:
+    except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException as error:  # a panic in the tokenizer's Rust is no Exception
         cause = error.__cause__ or error
         raise TransientEngineError(f"{type(cause).__name__}: {cause}") from error

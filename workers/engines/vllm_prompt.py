@@ -70,6 +70,19 @@ class Prompter:
         return tokens
 
 
+def chars_of(body: Body) -> int:
+    """How long its texts are, in characters; of token ids, how many there are."""
+    contents = [message.content or "" for message in body.messages or []]
+    return sum(_length(given) for given in (*contents, body.prompt or "", body.input or ""))
+
+
+def _length(given: str | Sequence[Any]) -> int:
+    if isinstance(given, str):
+        return len(given)
+    texts = [item.get("text") if isinstance(item, dict) else item for item in given]
+    return sum(len(text) if isinstance(text, str) else 1 for text in texts)
+
+
 def _turn(message: Message) -> dict[str, Any]:
     turn: dict[str, Any] = {"role": message.role, "content": _text(message)}
     for name in ("name", "tool_calls", "tool_call_id"):

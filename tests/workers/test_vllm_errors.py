@@ -1,0 +1,39 @@
+"""What vLLM raises for one request, as what it means for the record."""
+
+from __future__ import annotations
+
+import asyncio
+import importlib.util
+import os
+
+import pytest
+
+from workers.errors import TransientEngineError
+
+pytestmark = [
+    pytest.mark.vllm,
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(
+        importlib.util.find_spec("vllm") is None and not os.environ.get("CI"), reason="vLLM is not installed"
+    ),
+]
+
+
+class Panic(BaseException):
+    """As a library written in Rust raises it: no Exception."""
+
+
+@pytest.mark.parametrize("kind", [Panic, RuntimeError])
+def test_what_is_not_known_is_passing(kind: type[BaseException]) -> None:
+    from workers.engines.vllm_errors import translated  # noqa: PLC0415 - imports vLLM
+
+    with pytest.raises(TransientEngineError, match="out of bounds"), translated():
+        raise kind("out of bounds")
+
+
+@pytest.mark.parametrize("kind", [asyncio.CancelledError, KeyboardInterrupt, SystemExit])
+def test_an_end_that_was_asked_for_stays_one(kind: type[BaseException]) -> None:
+    from workers.engines.vllm_errors import translated  # noqa: PLC0415 - imports vLLM
+
+    with pytest.raises(kind), translated():
+        raise kind
