@@ -168,7 +168,7 @@ class _Builder:
             decoder=_decoder(self._settings, self._parts),
             endpoint=self._endpoint,
             clock_s=self._parts.clock_s,
-            stall_s=self._parts.rules.stall_s,
+            rules=self._parts.rules,
         )
 
     def _chores(self) -> Chores:

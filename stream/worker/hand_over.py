@@ -21,6 +21,7 @@ from stream.log.base import Partition
 from stream.worker.adoption import key_of
 from stream.worker.finishing import Finishing
 from stream.worker.parts import EngineSide
+from stream.worker.rules import Rules
 from stream.worker.share import Share
 from workers.call import Call
 from workers.endpoint import Endpoint
@@ -42,7 +43,7 @@ class HandOver:
         decoder: Decoder,
         endpoint: Endpoint,
         clock_s: Callable[[], float],
-        stall_s: float,
+        rules: Rules,
     ) -> None:
         self._share = share
         self._runner = runner
@@ -51,7 +52,8 @@ class HandOver:
         self._decoder = decoder
         self._endpoint = endpoint
         self._clock_s = clock_s
-        self._stall_s = stall_s
+        self._stall_s = rules.stall_s
+        self._ready_bytes_max = rules.ready_bytes_max
         self._turns = LaneTurns()
         self._calls = 0
         #: Partitions that wait for the schema registry, with what would have started there, in order.
@@ -80,6 +82,8 @@ class HandOver:
 
     def _free(self) -> int:
         """Calls that may be handed over now."""
+        if self._share.ready.size_bytes > self._ready_bytes_max:
+            return 0
         return self._endpoint.slots + self._runner.ahead - self._runner.running
 
     def _fill(self) -> int:

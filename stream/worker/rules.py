@@ -31,6 +31,8 @@ class Rules:
     pause_room: int = 64
     #: … and all are, while the values of open records hold so many bytes.
     open_bytes_max: int = 256 * MIB
+    #: Nothing more is handed over while answers of so many bytes wait for Kafka to take them.
+    ready_bytes_max: int = 256 * MIB
     #: `init_transactions` waits for a predecessor's open transaction to end.
     init_s: float = 60.0
     #: Loading a model.

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
+
+import pytest
 
 from schemas.avro import AvroSchema
 from schemas.errors import BadRecord, RegistryUnavailable
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.lane import Lane
 from stream.commit.open_record import Form
+from stream.log.base import Aborted, Outcome, Output
 from tests.stream.worker.house import FAST, House, header
 
 WIRE = b"\0\0\0\0\7payload"
@@ -85,3 +89,20 @@ def test_every_form_comes_with_its_usage_record() -> None:
     worker.turn(5)
     assert sorted(header(record, "headrace-source") for record in house.usage) == sorted(map(str, sources))
     assert sum(b'"outcome":"too_long"' in (record.value() or b"") for record in house.usage) == 1
+
+
+def test_answers_that_kafka_does_not_take_are_bounded_in_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
+    house = House(slots=2)
+    sources = house.put(100)
+    worker = house.worker(rules=dataclasses.replace(FAST, ready_bytes_max=10_000))
+    publish = worker.sockets.producer.publish
+
+    def away(outputs: list[Output], *rest: Any, **names: Any) -> Outcome:
+        return Aborted("timed_out", {}) if outputs else publish(outputs, *rest, **names)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(worker.sockets.producer, "publish", away)
+        worker.turn(200)
+        assert 10_000 < worker.share.ready.size_bytes < 15_000
+    worker.turn(200)
+    assert house.outputs_of() == {str(source): 1 for source in sources}
