@@ -18,7 +18,7 @@ from random import Random
 from typing import Final
 
 from tests.chaos.inputs.mix import Mix
-from tests.chaos.moves import network, processes
+from tests.chaos.moves import load, network, processes
 from tests.chaos.play.cluster import Cluster, running_cluster
 from tests.chaos.play.installation import RESULT_BYTES_MAX, Shape
 from tests.chaos.play.judge import Judgement, judge
@@ -42,6 +42,7 @@ MOVES: Final[dict[Move, int]] = {
     network.slow: 1,
     network.kill_broker: 1,
     network.stop_broker: 1,
+    load.flood: 2,
 }
 PLAY_S: Final = (45.0, 90.0)
 #: Of engine time; longer than session and transaction timeouts.
