@@ -11,6 +11,7 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from confluent_kafka import KafkaError, Message, Producer, TopicPartition
 
@@ -22,6 +23,7 @@ from stream.log import kafka_settings
 from stream.log.base import GroupStamp, OffsetCommit, Outcome, Output, Success, nowhere
 from stream.log.kafka import KafkaLog
 from stream.log.kafka_consumer import KafkaConsumer
+from stream.log.plain import DELIVERY_S_MAX
 from stream.worker.run import run_worker
 
 FLUSH_S = 30.0
@@ -39,6 +41,8 @@ class CommittingConsumer(KafkaConsumer):
 
 class PlainPublisher:
     """A `LogProducer` that knows no transactions."""
+
+    lives: Final = 1
 
     def __init__(self, settings: kafka_settings.Settings, log: AtLeastOnceLog) -> None:
         self._log = log
@@ -89,7 +93,9 @@ class AtLeastOnceLog(KafkaLog):
         return self.consumers[-1]
 
     def producer(self, transactional_id: str, *, batch_bytes_max: int = 1_000_000) -> PlainPublisher:  # type: ignore[override]
-        plain = kafka_settings.plain_producer_settings(self.bootstrap_servers, self.client)
+        plain = kafka_settings.plain_producer_settings(
+            self.bootstrap_servers, self.client, delivery_s_max=DELIVERY_S_MAX
+        )
         return PlainPublisher({**plain, "linger.ms": 1, "batch.size": batch_bytes_max}, self)
 
 

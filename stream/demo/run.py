@@ -13,7 +13,8 @@ from stream.config.settings import Settings
 from stream.demo.samples import Sample
 from stream.demo.tally import Outcome, read_outcome
 from stream.errors import StreamError, WaitedTooLong
-from stream.log.base import Delivery, Log, Output
+from stream.log.base import Log, Output
+from stream.log.plain import Delivery
 
 #: Without any new output for so long the demo gives up: an engine starts twice in it.
 PATIENCE_S: Final = 240.0

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from schemas.headers import Headers
+from stream.log.plain import DELIVERY_S_MAX, PlainProducer
 
 
 class Partition(NamedTuple):
@@ -180,6 +181,10 @@ class LogConsumer(Protocol):
 class LogProducer(Protocol):
     """A transactional producer under one fixed transactional id."""
 
+    @property
+    def lives(self) -> int:
+        """How often it took its id, the first time included: others may have had it in between."""
+
     def start(self, timeout_s: float) -> None:
         """Initialise: ends the predecessor's transaction and fences it. Again after `Unknown`: a new client, same id."""
 
@@ -240,27 +245,6 @@ class LogAdmin(Protocol):
         """The last stable offset of each partition: where read_committed readers stop."""
 
 
-class Delivery(NamedTuple):
-    """Where a plain record went; `offset` -1 and an `error` where it did not."""
-
-    topic: str
-    partition: int
-    offset: int
-    error: str | None
-
-
-class PlainProducer(Protocol):
-    """Not transactional, idempotent: heartbeats, the command line, the producers of tests."""
-
-    def send(self, output: Output, on_delivery: Callable[[Delivery], None] | None = None) -> None:
-        """Buffer it; waits (bounded) only while the buffer is full. LogError when refused at once."""
-
-    def flush(self, timeout_s: float) -> int:
-        """Deliver what is buffered and serve the callbacks; gives how many are still under way."""
-
-    def close(self) -> None: ...
-
-
 class LogReader(Protocol):
     """Reads committed records without a group: no offsets are kept, nobody is disturbed."""
 
@@ -294,7 +278,8 @@ class Log(Protocol):
 
     def admin(self) -> LogAdmin: ...
 
-    def plain_producer(self) -> PlainProducer: ...
+    def plain_producer(self, delivery_s_max: float = DELIVERY_S_MAX) -> PlainProducer:
+        """What is not delivered within `delivery_s_max` is given up and reported so."""
 
     def reader(self, begin: Sequence[str] | Mapping[Partition, int]) -> LogReader:
         """All partitions of these topics from their first record, or these partitions from these offsets."""

@@ -12,6 +12,7 @@ from stream.log.kafka_consumer import KafkaConsumer
 from stream.log.kafka_plain import KafkaPlainProducer
 from stream.log.kafka_producer import KafkaProducer
 from stream.log.kafka_reader import KafkaReader
+from stream.log.plain import DELIVERY_S_MAX
 from stream.place import Place
 
 
@@ -57,8 +58,12 @@ class KafkaLog:
     def admin(self) -> KafkaAdmin:
         return KafkaAdmin(kafka_settings.admin_settings(self.bootstrap_servers, self.client))
 
-    def plain_producer(self) -> KafkaPlainProducer:
-        return KafkaPlainProducer(kafka_settings.plain_producer_settings(self.bootstrap_servers, self.client))
+    def plain_producer(self, delivery_s_max: float = DELIVERY_S_MAX) -> KafkaPlainProducer:
+        return KafkaPlainProducer(
+            kafka_settings.plain_producer_settings(
+                self.bootstrap_servers, self.client, delivery_s_max=delivery_s_max
+            )
+        )
 
     def reader(self, begin: Sequence[str] | Mapping[Partition, int]) -> KafkaReader:
         return KafkaReader(

@@ -11,10 +11,11 @@ from typing import Final
 from confluent_kafka import KafkaError, KafkaException, Message, Producer
 
 from stream.errors import LogError, LogTimeout
-from stream.log.base import Delivery, Output
+from stream.log.base import Output
 from stream.log.kafka_events import log_event
 from stream.log.kafka_failures import delivery_reason
 from stream.log.kafka_settings import Settings
+from stream.log.plain import Delivery
 
 _LOG = logging.getLogger(__name__)
 #: The longest a full buffer may make `send` wait.

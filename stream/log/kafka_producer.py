@@ -35,6 +35,7 @@ class KafkaProducer:
         self._clock: Final = clock
         self._connect: Final = connect
         self._client: Transactions | None = None
+        self.lives = 0
 
     def start(self, timeout_s: float) -> None:
         """A new client under the same id; LogFenced, LogTimeout or LogError when it cannot be had."""
@@ -194,6 +195,7 @@ class KafkaProducer:
         self._client = client
         client.tainted = True
         client.initialise(timeout_s)
+        self.lives += 1
 
     def _running(self) -> Transactions:
         if self._client is None:

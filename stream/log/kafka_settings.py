@@ -133,11 +133,13 @@ def producer_settings(
     }
 
 
-def plain_producer_settings(bootstrap_servers: str, client: Mapping[str, str]) -> Settings:
+def plain_producer_settings(
+    bootstrap_servers: str, client: Mapping[str, str], *, delivery_s_max: float
+) -> Settings:
     """Heartbeats, the command line, the producers of tests."""
     return {
         **_producing(1_000_000, linger_ms=5),
-        "message.timeout.ms": 30_000,
+        "message.timeout.ms": int(delivery_s_max * 1000),
         **_shared(bootstrap_servers, client),
         "enable.idempotence": True,
         "acks": "all",

@@ -17,6 +17,7 @@ from stream.log.memory_consumer import MemoryConsumer
 from stream.log.memory_group import Clock
 from stream.log.memory_producer import MemoryPlainProducer, MemoryProducer
 from stream.log.memory_reader import MemoryReader
+from stream.log.plain import DELIVERY_S_MAX
 
 __all__ = ["Fault", "MemoryLog"]
 
@@ -45,7 +46,7 @@ class MemoryLog:
     def admin(self) -> MemoryAdmin:
         return MemoryAdmin(self._broker)
 
-    def plain_producer(self) -> MemoryPlainProducer:
+    def plain_producer(self, delivery_s_max: float = DELIVERY_S_MAX) -> MemoryPlainProducer:  # noqa: ARG002
         return MemoryPlainProducer(self._broker)
 
     def reader(self, begin: Sequence[str] | Mapping[Partition, int]) -> MemoryReader:

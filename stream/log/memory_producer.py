@@ -10,7 +10,6 @@ from stream.errors import LogError
 from stream.log import reasons
 from stream.log.base import (
     Aborted,
-    Delivery,
     Fenced,
     GroupStamp,
     OffsetCommit,
@@ -24,6 +23,7 @@ from stream.log.base import (
 from stream.log.limits import check_offsets
 from stream.log.memory_broker import Coordinator, Fault, MemoryBroker
 from stream.log.memory_partition import MemoryTransaction
+from stream.log.plain import Delivery
 
 
 class NativeStamp(NamedTuple):
@@ -51,11 +51,13 @@ class MemoryProducer:
         self._epoch: int | None = None
         #: An outcome was unknown: this client must be started again.
         self._replace = False
+        self.lives = 0
 
     def start(self, timeout_s: float) -> None:  # noqa: ARG002  (memory answers at once)
         with self._broker.changed:
             self._broker.end(self._coordinator, commit=False)
             self._epoch = self._coordinator.begin_epoch()
+            self.lives += 1
             self._replace = False
 
     def publish(

@@ -56,12 +56,12 @@ class Markers:
         finally:
             reader.close()
 
-    def has(self, found: Found) -> bool:
-        """It was replayed before."""
+    def run_of(self, found: Found) -> str | None:
+        """The run that replayed it last; None: it was never replayed."""
         marker = self._of.get(found.place)
-        return marker is not None and marker.source == str(found.letter.source)
+        return marker.run if marker is not None and marker.source == str(found.letter.source) else None
 
-    def has_run(self, found: Found, run: str) -> bool:
-        """It was last replayed by this run."""
-        marker = self._of.get(found.place)
-        return marker is not None and marker.run == run
+    @property
+    def runs(self) -> frozenset[str]:
+        """All runs that replayed anything."""
+        return frozenset(marker.run for marker in self._of.values())

@@ -49,10 +49,19 @@ class Originals:
                 reader.close()
         except LogError as wrong:
             raise CannotReplay(f"a part was left out, and its source cannot be read: {wrong}") from wrong
-        size = letter.value_omitted
-        if record is None or record.offset() != offset or (size and len(record.value() or b"") != size):
+        if record is None or record.offset() != offset or not _is_source(record, letter):
             raise CannotReplay(f"a part was left out, and its source {letter.source} is gone")
         return record
+
+
+def _is_source(record: Record, letter: DeadLetter) -> bool:
+    """Whether it is the very record; a topic made anew has the same offsets for others."""
+    value, size = record.value() or b"", letter.value_omitted
+    return (
+        max(0, record.timestamp()[1]) == letter.source_timestamp_ms
+        and (letter.key_omitted is not None or record.key() == letter.key)
+        and (len(value) == size if size is not None else record.value() == letter.value)
+    )
 
 
 def _first(reader: LogReader) -> Record | None:

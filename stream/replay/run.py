@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Final, Literal, NamedTuple
 from uuid import uuid4
 
 from stream.config.settings import Settings
 from stream.errors import LogError, LogFenced
-from stream.log.base import Aborted, Fenced, Log, LogProducer, Output, Success, Unknown
+from stream.log.base import Aborted, Fenced, Log, LogProducer, Outcome, Output, Success, Unknown
 from stream.replay.find import Found, Wanted, find_dead_letters
 from stream.replay.markers import Markers, marker_of
 from stream.replay.original import CannotReplay, Originals
@@ -33,6 +33,10 @@ class Replayed(NamedTuple):
 class _Ready(NamedTuple):
     found: Found
     original: Output
+
+
+class _Renewed(Exception):
+    """The id was taken anew before the transaction began: another replay may have run meanwhile."""
 
 
 def replay(
@@ -83,6 +87,9 @@ class _Replay:
         self._run = run
         self._again = again
         self._originals = Originals(log, settings)
+        #: Runs that were over when this one began, and the life of the producer whose markers we have read.
+        self._before = markers.runs
+        self._life = 0 if producer is None else producer.lives
 
     def run(self, wanted: Wanted) -> Iterator[Replayed]:
         batch: list[_Ready] = []
@@ -100,7 +107,7 @@ class _Replay:
         yield from self._send(batch)
 
     def _judge(self, found: Found) -> _Ready | Replayed:
-        if self._markers.has(found) and not self._again:
+        if self._is_done(found):
             return Replayed(found, "already")
         try:
             ready = _Ready(found, self._originals.output(found.letter))
@@ -108,47 +115,74 @@ class _Replay:
             return Replayed(found, "refused", str(why))
         return ready if self._producer is not None else Replayed(found, "would")
 
+    def _is_done(self, found: Found) -> bool:
+        """It was replayed, and is not to go again. LogFenced where another run did it beside this one."""
+        run = self._markers.run_of(found)
+        if run is None or (self._again and run in self._before):
+            return False
+        if self._again:
+            raise LogFenced("another replay has run beside this one: look at what it did, and start again")
+        return True
+
     def _send(self, batch: Sequence[_Ready]) -> Iterator[Replayed]:
         """All in one transaction, or where one of them is refused, each in its own."""
-        if not batch or self._producer is None:
+        if self._producer is None:
             return
-        refused = self._publish(self._producer, batch)
-        if refused is None:
-            yield from (Replayed(ready.found, "replayed") for ready in batch)
-        elif len(batch) == 1:
-            yield Replayed(batch[0].found, "refused", f"its topic takes no records: {refused}")
-        else:
-            for ready in batch:
-                yield from self._send([ready])
+        cause = ""
+        for _ in range(ATTEMPTS_MAX):
+            if not batch:
+                return
+            match outcome := self._publish(self._producer, batch):
+                case Success():
+                    yield from (Replayed(ready.found, "replayed") for ready in batch)
+                    return
+                case Fenced():
+                    raise LogFenced(f"another replay has started: {outcome.cause}")
+                case Aborted(delivery=True):
+                    yield from self._send_singly(batch, outcome.cause)
+                    return
+                case Aborted():
+                    cause = outcome.cause
+                case Unknown():
+                    cause = outcome.cause
+                    batch = yield from self._left(self._producer, batch)
+        raise LogError(f"the replay could not be committed {ATTEMPTS_MAX} times: {cause}")
 
-    def _publish(self, producer: LogProducer, batch: Sequence[_Ready]) -> str | None:
-        """None: committed. Otherwise why a record of it was refused."""
+    def _send_singly(self, batch: Sequence[_Ready], refusal: str) -> Iterator[Replayed]:
+        if len(batch) == 1:
+            yield Replayed(batch[0].found, "refused", f"its topic takes no records: {refusal}")
+            return
+        for ready in batch:
+            yield from self._send([ready])
+
+    def _publish(self, producer: LogProducer, batch: Sequence[_Ready]) -> Outcome:
         outputs = [
             output
             for ready in batch
             for output in (ready.original, marker_of(ready.found, self._settings, self._run))
         ]
-        cause = ""
-        for _ in range(ATTEMPTS_MAX):
-            outcome = producer.publish(outputs, [], None)
-            match outcome:
-                case Success():
-                    return None
-                case Fenced():
-                    raise LogFenced(f"another replay has started: {outcome.cause}")
-                case Aborted(delivery=True):
-                    return outcome.cause
-                case Aborted():
-                    cause = outcome.cause
-                case Unknown():
-                    if self._happened(producer, batch):
-                        return None
-                    cause = outcome.cause
-        raise LogError(f"the replay could not be committed {ATTEMPTS_MAX} times: {cause}")
+        try:
+            return producer.publish(outputs, [], None, reach=self._check_life)
+        except _Renewed:
+            return Unknown("the id was taken anew")
 
-    def _happened(self, producer: LogProducer, batch: Sequence[_Ready]) -> bool:
-        """The transaction is over once the id is taken anew; its markers say how it ended."""
+    def _check_life(self, _point: str) -> None:
+        if self._producer is not None and self._producer.lives != self._life:
+            raise _Renewed
+
+    def _left(
+        self, producer: LogProducer, batch: Sequence[_Ready]
+    ) -> Generator[Replayed, None, Sequence[_Ready]]:
+        """Every transaction under the id is over once it is taken anew; the markers say what was replayed, and by whom."""
         producer.start(START_TIMEOUT_S)
-        told = Markers(self._log, self._settings)
-        told.read()
-        return all(told.has_run(ready.found, self._run) for ready in batch)
+        self._life = producer.lives
+        self._markers.read()
+        left = []
+        for ready in batch:
+            if self._markers.run_of(ready.found) == self._run:
+                yield Replayed(ready.found, "replayed")
+            elif self._is_done(ready.found):
+                yield Replayed(ready.found, "already")
+            else:
+                left.append(ready)
+        return left

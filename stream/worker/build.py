@@ -17,7 +17,8 @@ from stream.commit.selection import Caps
 from stream.commit.targets import BATCH_BYTES_MAX, Targets
 from stream.config.settings import Settings, slot_name
 from stream.ledger.ledger import LedgerLimits
-from stream.log.base import LogAdmin, LogConsumer, LogProducer, PlainProducer
+from stream.log.base import LogAdmin, LogConsumer, LogProducer
+from stream.log.plain import PlainProducer
 from stream.worker.adoption import Orphans
 from stream.worker.assignment import Assignment
 from stream.worker.chores import ChoreClients, Chores

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from stream.errors import LogError
 from stream.ledger.ledger import LedgerLimits
-from stream.log.base import LogAdmin, LogConsumer, Partition, PlainProducer
+from stream.log.base import LogAdmin, LogConsumer, Partition
+from stream.log.plain import PlainProducer
 from stream.metrics.base import Metrics
 from stream.metrics.by_partition import PartitionLevels
 from stream.worker.assignment import position_of

@@ -7,7 +7,8 @@ import os
 import pytest
 
 from stream.log import reasons
-from stream.log.base import Aborted, Delivery, Output, Success
+from stream.log.base import Aborted, Output, Success
+from stream.log.plain import Delivery
 from tests.contract.log_stage import PATIENCE_S, Stage, out
 
 MIB = 1024 * 1024

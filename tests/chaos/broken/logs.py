@@ -21,13 +21,13 @@ from stream.log.base import (
     Outcome,
     Output,
     Partition,
-    PlainProducer,
     nowhere,
 )
 from stream.log.kafka import KafkaLog, kafka_log
 from stream.log.kafka_consumer import KafkaConsumer
 from stream.log.kafka_producer import KafkaProducer
 from stream.log.kafka_settings import Settings
+from stream.log.plain import DELIVERY_S_MAX, PlainProducer
 from stream.place import Place
 
 LOG_END_MAX = 2**62
@@ -45,6 +45,10 @@ class TwistedProducer:
 
     real: LogProducer
     twist: Twist
+
+    @property
+    def lives(self) -> int:
+        return self.real.lives
 
     def start(self, timeout_s: float) -> None:
         self.real.start(timeout_s)
@@ -93,8 +97,8 @@ class TwistedLog:
     def admin(self) -> LogAdmin:
         return self.real.admin()
 
-    def plain_producer(self) -> PlainProducer:
-        return self.real.plain_producer()
+    def plain_producer(self, delivery_s_max: float = DELIVERY_S_MAX) -> PlainProducer:
+        return self.real.plain_producer(delivery_s_max)
 
     def reader(self, begin: Sequence[str] | Mapping[Partition, int]) -> LogReader:
         return self.real.reader(begin)

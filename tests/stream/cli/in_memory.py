@@ -15,8 +15,9 @@ from schemas.result import result_headers
 from schemas.source import Source
 from stream.config.settings import Settings
 from stream.ledger.offset_map import OffsetMap, encode
-from stream.log.base import Delivery, OffsetCommit, Output, Partition, Success
+from stream.log.base import OffsetCommit, Output, Partition, Success
 from stream.log.memory import MemoryLog
+from stream.log.plain import Delivery
 from stream.topics import ensure_topics
 from stream.worker.heartbeat import Heartbeat, heartbeat_record
 from workers.endpoint import Endpoint

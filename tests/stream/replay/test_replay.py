@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from schemas.failure import ErrorClass
+from schemas.dead_letter import DeadLetter
+from schemas.failure import ErrorClass, Failure
+from schemas.failure import Stage as Stage_
 from schemas.headers import Headers
 from schemas.source import Source
 from stream.config.settings import InputBinding
 from stream.errors import LogFenced
-from stream.log.base import Partition
+from stream.log.base import Outcome, Partition
 from stream.log.memory import Fault
+from stream.log.memory_producer import MemoryProducer
 from stream.replay.find import Wanted, find_dead_letters
+from stream.replay.original import CannotReplay, Originals
 from stream.replay.run import Replayed, replay
 from tests.stream.dispatcher.stage import INPUT, Stage, line
+from tests.stream.unreadable import UnreadableLog
 
 GOOD = line()
 HEADERS: Headers = [
@@ -170,6 +177,32 @@ def test_a_value_that_was_left_out_and_is_gone_is_refused() -> None:
     assert (told.outcome, "is gone" in told.why) == ("refused", True)
 
 
+def test_another_record_at_its_place_in_a_topic_made_anew_is_not_taken_for_it() -> None:
+    stage = Stage()
+    value = omitted(stage)
+    stage.admin.delete([INPUT], 1)
+    stage.topic(INPUT, 8, max_message_bytes=str(19 * 1024 * 1024))
+    stage.send(b"y" * len(value), key=b"other", partition=2)
+    [told] = run(stage)
+    assert (told.outcome, "is gone" in told.why) == ("refused", True)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"source_timestamp_ms": 6},
+        {"key": b"other"},
+        {"value_omitted": None, "headers_omitted": 9, "value": b"other"},
+        {"value_omitted": 7},
+    ],
+)
+def test_a_source_that_differs_in_anything_the_letter_holds_is_gone(changes: dict[str, Any]) -> None:
+    failure = Failure(ErrorClass.INVALID, Stage_.VALIDATE, "x")
+    letter = DeadLetter(b"k", None, (), Source(INPUT, 1, 7), 5, "group", failure, value_omitted=8)
+    with pytest.raises(CannotReplay, match="is gone"):
+        Originals(UnreadableLog(), Stage().settings).output(replace(letter, **changes))
+
+
 def test_a_topic_that_takes_no_records_costs_only_its_own_letters() -> None:
     stage = stage_with_letters()
     stage.send(b"no", partition=7)
@@ -210,3 +243,54 @@ def test_a_foreign_record_among_the_markers_is_passed_over(key: bytes | None, va
     assert outcomes(run(stage)) == ["replayed"] * 3
     stage.send(value, key=key, topic=stage.settings.own_topic("replays"))
     assert outcomes(run(stage)) == ["already"] * 3
+
+
+class Halted(Wanted):
+    """`act` is done while the letters are read, before the one at `place`."""
+
+    def matches(self, found: object) -> bool:
+        acts.pop(0)()
+        return True
+
+
+acts: list[Callable[[], object]] = []
+
+
+def tainted(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Makes the next transaction of every replay begin with a new client, as after a lost connection."""
+
+    def taint() -> None:
+        publish = MemoryProducer.publish
+
+        def renewing(self: MemoryProducer, *given: Any, **names: Any) -> Outcome:
+            monkeypatch.setattr(MemoryProducer, "publish", publish)
+            self.start(1)
+            return publish(self, *given, **names)
+
+        monkeypatch.setattr(MemoryProducer, "publish", renewing)
+
+    return taint
+
+
+@pytest.mark.parametrize("again", [False, True])
+def test_a_replay_that_takes_its_id_back_repeats_nothing_of_the_one_that_ran_meanwhile(
+    again: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = stage_with_letters()
+    other: list[Replayed] = []
+    acts[:] = [lambda: other.extend(run(stage)), tainted(stage, monkeypatch), lambda: None]
+    first = replay(stage.log, stage.settings, Halted(), again=again)
+    if again:
+        with pytest.raises(LogFenced, match="another replay"):
+            list(first)
+    else:
+        assert outcomes(list(first)) == ["already"] * 3
+    assert outcomes(other) == ["replayed"] * 3
+    assert len(stage.records(INPUT)) == 7
+
+
+def test_a_replay_that_takes_its_id_back_from_nobody_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    stage = stage_with_letters()
+    tainted(stage, monkeypatch)()
+    assert outcomes(run(stage)) == ["replayed"] * 3
+    assert len(stage.records(INPUT)) == 7

@@ -24,6 +24,6 @@ def test_a_foreign_dead_letter_with_one_is_passed_over() -> None:
 
 def test_an_original_that_has_to_be_fetched_and_has_one_is_refused() -> None:
     failure = Failure(ErrorClass.INVALID, Stage.VALIDATE, "x")
-    letter = DeadLetter(None, None, (), Source("t", 1, 7), 0, "group", failure, value_omitted=8)
+    letter = DeadLetter(b"k", None, (), Source("t", 1, 7), 5, "group", failure, value_omitted=8)
     with pytest.raises(CannotReplay, match="a header's name at its source is not UTF-8"):
         Originals(UnreadableLog(), SETTINGS).output(letter)
