@@ -13,10 +13,10 @@ from stream.cli.installation import find_installation
 from stream.cli.lines import open_lines, read_lines
 from stream.cli.options import installation_options, json_option
 from stream.cli.parser import Commands
-from stream.cli.producing import Produced, Producing
+from stream.cli.producing import DELIVERY_S_MAX, Produced, Producing
 from stream.cli.session import SESSION_HEADER_BYTES_MAX
 from stream.cli.topic_names import refuse_own, require_topic, value_bytes_max
-from stream.errors import UsageError
+from stream.errors import LogTimeout, UsageError
 
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -44,12 +44,18 @@ def run(arguments: argparse.Namespace) -> int:
     log = found.log("produce")
     require_topic(log, arguments.topic, inputs=found.settings.inputs)
     bytes_max = min(found.settings.limits.value_bytes_max, value_bytes_max(log, arguments.topic))
-    with open_lines(arguments.file, sys.stdin.buffer) as file, closing(log.plain_producer()) as producer:
+    with (
+        open_lines(arguments.file, sys.stdin.buffer) as file,
+        closing(log.plain_producer(DELIVERY_S_MAX)) as producer,
+    ):
         producing = Producing(
             producer, arguments.topic, fixed, session, arguments.session_field, complain=_complain
         )
         try:
             produced = producing.run(read_lines(file, bytes_max))
+        except LogTimeout:
+            _tell(producing.produced, arguments.json)
+            raise
         except KeyboardInterrupt:
             produced = producing.finish()
             _tell(produced, arguments.json)

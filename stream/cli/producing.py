@@ -12,10 +12,13 @@ from schemas.headers import Headers
 from stream.cli.lines import Line
 from stream.cli.session import NoSession, session_headers, session_of
 from stream.errors import LogError, LogTimeout
-from stream.log.base import Delivery, Output, PlainProducer
+from stream.log.base import Output
+from stream.log.plain import Delivery, PlainProducer
 
 #: Seconds without a single delivery after which producing is given up.
 STALL_S: Final = 120.0
+#: Longer: no line is given up for a stall while later ones go, or the topic would have holes that nobody names.
+DELIVERY_S_MAX: Final = 5 * STALL_S
 FLUSH_S: Final = 1.0
 #: Complaints about single lines; further ones are counted only.
 COMPLAINTS_MAX: Final = 20
@@ -46,59 +49,87 @@ class Producing:
         session_field: str | None = None,
         *,
         complain: Callable[[int, str], None],
+        clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         """`complain(line number, why)` about single lines, COMPLAINTS_MAX times."""
         self._producer = producer
         self._fixed = fixed
         self._session = session
         self._session_field = session_field
-        self._produced = Produced(topic)
+        #: So far.
+        self.produced = Produced(topic)
         self._complain = complain
+        self._clock_s = clock_s
+        self._progress_s = clock_s()
+        #: Lines handed over whose delivery nobody has told yet.
+        self._under_way: set[int] = set()
 
     def run(self, lines: Iterable[Line]) -> Produced:
         """Send all, wait for all. LogTimeout when Kafka stalls."""
         for line in lines:
             self._send(line)
-            self._produced.lines = line.number
+            self.produced.lines = line.number
         return self.finish()
 
     def finish(self) -> Produced:
         """Wait for what was sent. After an interrupted `run`, so that every line up to `lines` is told for."""
         self._wait_for_all()
-        return self._produced
+        return self.produced
 
     def _send(self, line: Line) -> None:
         if line.value is None:
-            self._fail(line.number, f"is longer than {self._produced.topic} takes")
+            self._fail(line.number, f"is longer than {self.produced.topic} takes")
             return
         try:
-            output = self._output(line.value)
-            self._producer.send(output, partial(self._delivered, line.number))
+            self._hand_over(line.number, self._output(line.value))
+        except LogTimeout:
+            raise
         except (NoSession, LogError) as wrong:
             self._fail(line.number, str(wrong))
 
+    def _hand_over(self, number: int, output: Output) -> None:
+        """Wait for room in the buffer, as long as something is delivered at all."""
+        if not self._under_way:
+            self._progress_s = self._clock_s()
+        while True:
+            self._under_way.add(number)
+            try:
+                self._producer.send(output, partial(self._delivered, number))
+            except LogError as error:
+                self._under_way.discard(number)
+                if not isinstance(error, LogTimeout):
+                    raise
+                self._check_stall()
+            else:
+                return
+
     def _output(self, value: bytes) -> Output:
         session = self._session if self._session_field is None else session_of(value, self._session_field)
-        return Output(self._produced.topic, session, value, self._fixed + session_headers(session))
+        return Output(self.produced.topic, session, value, self._fixed + session_headers(session))
 
     def _delivered(self, number: int, delivery: Delivery) -> None:
+        self._under_way.discard(number)
+        self._progress_s = self._clock_s()
         if delivery.error is not None:
             self._fail(number, delivery.error)
             return
-        self._produced.records += 1
-        self._produced.last[delivery.partition] = delivery.offset
+        self.produced.records += 1
+        self.produced.last[delivery.partition] = delivery.offset
 
     def _fail(self, number: int, why: str) -> None:
-        self._produced.failed += 1
-        if self._produced.failed <= COMPLAINTS_MAX:
+        self.produced.failed += 1
+        if self.produced.failed <= COMPLAINTS_MAX:
             self._complain(number, why)
 
     def _wait_for_all(self) -> None:
-        left, since = self._producer.flush(FLUSH_S), time.monotonic()
-        while left:
-            now_left = self._producer.flush(FLUSH_S)
-            if now_left < left:
-                since = time.monotonic()
-            elif time.monotonic() - since > STALL_S:
-                raise LogTimeout(f"no record was taken for {STALL_S:.0f} s; {left} are not delivered")
-            left = now_left
+        self._progress_s = self._clock_s()
+        while self._producer.flush(FLUSH_S):
+            self._check_stall()
+
+    def _check_stall(self) -> None:
+        if self._clock_s() - self._progress_s > STALL_S:
+            raise LogTimeout(
+                f"no record was taken for {STALL_S:.0f} s; every line before {min(self._under_way, default=1)} "
+                f"has been delivered or named, {len(self._under_way)} of the lines from there to "
+                f"{self.produced.lines} have not"
+            )
