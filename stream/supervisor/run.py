@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
+import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,6 +20,7 @@ from stream.processes import Identity
 from stream.supervisor.broker_process import BrokerProcess
 from stream.supervisor.commands import Commands, role_commands
 from stream.supervisor.config_copy import copy_config
+from stream.supervisor.forgiving import Forgiving
 from stream.supervisor.leftovers import end_leftovers
 from stream.supervisor.lock import StateDirLock, state_dir_lock
 from stream.supervisor.process import RoleProcess
@@ -65,6 +68,8 @@ def run_up(settings: Settings, config: Path | None, state_dir: Path, *, parts: P
     directory is in use, StreamError when something does not come up (everything has been ended again by then).
     """
     state_dir = state_dir.absolute()
+    # Whoever started us may ignore it, and then no child's end could be waited for.
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     stop = StopWish()
     with state_dir_lock(state_dir) as lock, stop.listening():
         file = RuntimeFile(state_dir)
@@ -74,10 +79,11 @@ def run_up(settings: Settings, config: Path | None, state_dir: Path, *, parts: P
         try:
             up = Up(settings, state_dir, file, stop, parts or Parts(), server.url)
 
-            def changed(units: Sequence[Unit]) -> None:
+            def write(units: Sequence[Unit]) -> None:
                 lock.touch()
                 up.write(units)
 
+            changed = Forgiving(write, time.monotonic)
             return up.run(Supervisor(server.metrics, changed, policy=up.parts.policy))
         finally:
             server.close()
@@ -125,7 +131,7 @@ class Up:
             try:
                 supervisor.kill()
             finally:
-                self._leave()
+                self._leave(supervisor.units)
         return code
 
     def _start(self, supervisor: Supervisor) -> None:
@@ -179,9 +185,11 @@ class Up:
             Runtime(self._servers, metrics_urls={SUPERVISOR_NAME: self._own_url, **urls}, processes=entries)
         )
 
-    def _leave(self) -> None:
+    def _leave(self, units: Sequence[Unit]) -> None:
+        """What could not be ended is left to the next start."""
         servers = self._settings.kafka.bootstrap_servers if self._settings.kafka else None
-        self._file.write(Runtime(servers))
+        left = tuple(entry for unit in units if (entry := unit.entry()) is not None)
+        Forgiving(lambda _units: self._file.write(Runtime(servers, processes=left)), time.monotonic)(units)
 
 
 def _nothing_left(supervisor: Supervisor) -> bool:

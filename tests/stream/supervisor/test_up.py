@@ -96,6 +96,31 @@ def test_a_role_that_cannot_start_is_given_up_with_the_last_line_of_its_log(star
     assert (up.state_dir / "logs" / "worker-sim-00.log").read_text().count("no such model") == 3
 
 
+def test_a_state_directory_that_cannot_be_written_ends_nothing(start: Start) -> None:
+    up = start("dispatcher-00", "worker-sim-00")
+    up.ready()
+    dispatcher, worker = up.pid("dispatcher-00"), up.pid("worker-sim-00")
+    in_the_way = up.state_dir / f".runtime.json.{up.process.pid}"
+    in_the_way.mkdir()
+    up.kill("worker-sim-00")
+    eventually(lambda: "the state directory cannot be written" in up.errors.read_text())
+    in_the_way.rmdir()
+    up.await_state("worker-sim-00", "running", other_than=worker)
+    assert up.pid("dispatcher-00") == dispatcher
+    assert up.stop() == 0
+
+
+def test_a_parent_that_ignores_ended_children_changes_nothing(start: Start) -> None:
+    before = signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+    try:
+        up = start("worker-sim-00")
+    finally:
+        signal.signal(signal.SIGCHLD, before)
+    up.ready()
+    up.await_state("worker-sim-00", "running", other_than=up.kill("worker-sim-00"))
+    assert up.stop() == 0
+
+
 def test_a_second_up_on_a_living_directory_is_refused(start: Start) -> None:
     first = start("dispatcher-00")
     first.ready()
