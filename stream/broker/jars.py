@@ -35,7 +35,11 @@ Resolve = Callable[[str, Path], Sequence[Path]]
 
 def default_cache_dir() -> Path:
     """Shared by all installations of this user."""
-    return Path.home() / ".cache" / "headrace" / f"kafka-{KAFKA_VERSION}"
+    try:
+        home = Path.home()
+    except RuntimeError as unknown:
+        raise BrokerError("nobody knows where the home directory is: set HOME") from unknown
+    return home / ".cache" / "headrace" / f"kafka-{KAFKA_VERSION}"
 
 
 def resolve_with_jgo(coordinates: str, scratch: Path) -> Sequence[Path]:

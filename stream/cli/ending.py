@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 from collections.abc import Sequence
@@ -23,6 +24,7 @@ EXIT_SIGINT: Final = 130
 def run_command(arguments: Sequence[str]) -> int:
     """Run one command line. Expected errors are told, not thrown; a programmer's error crashes loudly."""
     log_nowhere()
+    _print_anything()
     try:
         command, parsed = parse(arguments)
         return command(parsed)
@@ -39,6 +41,13 @@ def run_command(arguments: Sequence[str]) -> int:
     except SystemExit as told:
         # argparse ends so after --help and --version, always with a number
         return int(told.code or EXIT_DONE)
+
+
+def _print_anything() -> None:
+    """Whatever the terminal's encoding lacks goes out as an escape: a stream of results must not end for a character."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def tell(error: Exception, code: int) -> int:

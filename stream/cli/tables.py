@@ -22,7 +22,8 @@ class _Console(Console):
 def print_table(table: Table) -> None:
     """On stdout."""
     width = None if sys.stdout.isatty() else PLAIN_WIDTH
-    _Console(width=width, highlight=False).print(table)
+    # Texts are of logs and models: "[/data]" is no markup.
+    _Console(width=width, highlight=False, markup=False).print(table)
 
 
 def table(title: str, *columns: str) -> Table:

@@ -57,7 +57,7 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     kill = arguments.kill or ("worker" if arguments.engine == "simulated" else "none")
-    console = Console()
+    console = Console(markup=False)
     config = prepare(arguments.state_dir, arguments.engine)
     # A terminal that goes away, or a time limit around us, must not leave an installation behind.
     for number in (signal.SIGTERM, signal.SIGHUP):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from stream.broker.jars import ATTEMPTS_MAX, KAFKA, KAFKA_VERSION, LOG4J_VERSION, classpath
+from stream.broker.jars import ATTEMPTS_MAX, KAFKA, KAFKA_VERSION, LOG4J_VERSION, classpath, default_cache_dir
 from stream.errors import BrokerError
 
 CLIENTS = f"kafka-clients-{KAFKA_VERSION}.jar"
@@ -76,3 +76,12 @@ def test_an_unreachable_repository_names_the_coordinates_and_the_way_round(tmp_p
     with pytest.raises(BrokerError, match=rf"{KAFKA}.*no route.*bootstrap_servers"):
         classpath(tmp_path, repository)
     assert repository.calls == ATTEMPTS_MAX
+
+
+def test_without_a_home_it_says_what_to_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    def nobody() -> Path:
+        raise RuntimeError("Could not determine home directory.")
+
+    monkeypatch.setattr(Path, "home", nobody)
+    with pytest.raises(BrokerError, match="set HOME"):
+        default_cache_dir()
