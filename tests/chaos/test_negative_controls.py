@@ -26,6 +26,8 @@ MIX = Mix(partitions=2, bad_share=0.0, session_share=0.2, sleep_mean_s=0.4)
 SHAPE = Shape(input_partitions=2, work_partitions=4, workers=2, session_timeout_ms=3_000)
 #: Past the session timeout, below the transaction timeout of 15 s.
 ZOMBIE_S = 7.0
+#: A transaction of progress alone may be the one that stalls, and then there is nothing that could be published twice.
+STALLS = 2
 
 
 def kill_with_work_done_above_the_base(stage: Stage) -> None:
@@ -39,10 +41,11 @@ def kill_with_work_done_above_the_base(stage: Stage) -> None:
 
 
 def freeze(point: str) -> Callable[[Stage], None]:
-    """A worker stalls inside a transaction, its partitions move and are worked on, then it goes on."""
+    """A worker stalls inside a transaction, its partitions move and are worked on, then it goes on; STALLS times."""
 
     def play(stage: Stage) -> None:
-        freeze_at_point(stage, stage.roles["worker-sim-00"], point, ZOMBIE_S)
+        for _ in range(STALLS):
+            freeze_at_point(stage, stage.roles["worker-sim-00"], point, ZOMBIE_S)
 
     return play
 

@@ -16,8 +16,6 @@ FENCED: Final = 4
 #: A role reaches its point within this, or has no work. A batch of records is one or two transactions, and the last of
 #: NTH comes after a restart and a rebalance.
 POINT_TIMEOUT_S: Final = 40.0
-#: Between two batches.
-BATCH_S: Final = 0.5
 #: A worker's first transactions carry offsets alone (the count of deaths): these carry outputs.
 NTH: Final = (4, 8)
 
@@ -70,11 +68,11 @@ def freeze_at_point(stage: Stage, role: Role, point: str, seconds: float) -> Non
     """The next process of `role` stops itself at `point`, in the middle of a transaction, and goes on much later."""
     role.fault_points.append(f"{point}:stop:{stage.rng.randint(*NTH)}")
     stage.kill(role)
-    for _ in range(int(POINT_TIMEOUT_S / BATCH_S)):
+    for _ in range(int(POINT_TIMEOUT_S)):
         if role.frozen:
             break
-        stage.send(5)
-        stage.play_for(BATCH_S)
+        stage.send(10)
+        stage.play_for(1.0)
     if role.frozen:
         stage.play_for(seconds)
         role.thaw()
