@@ -19,7 +19,7 @@ from stream.commit.pace import Pace
 from stream.commit.plan import Ledger, Plan, StageOf, make_plan
 from stream.commit.ready import ReadyAnswers
 from stream.commit.reconcile import reconcile
-from stream.commit.selection import Caps, choose_kind, select
+from stream.commit.selection import Caps, choose_kind
 from stream.errors import LedgerBroken, LogError, LogFenced
 from stream.ledger.ledger import PartitionLedger
 from stream.log import reasons
@@ -156,7 +156,8 @@ class Committer:
         own_only = bool(self._ready.foreign) and not self._foreign.look_up(now_s)
         lanes = self._ready.of(self._ready.due_lanes(now_s, interval_s, all_lanes=all_lanes))
         kind = OWN if own_only else self._kind(lanes, now_s - 2 * interval_s)
-        records = [] if kind is None else select(lanes, kind, self._targets.kind, *self._room(kind))
+        choose = self._narrowing.select
+        records = [] if kind is None else choose(lanes, kind, self._targets.kind, *self._room(kind))
         sweep = all_lanes or now_s - self._swept_s >= (interval_s if records else self._sweep_s)
         dirty = [book for book in self._ledgers.values() if book.dirty] if sweep else []
         if sweep:
@@ -244,7 +245,7 @@ class Committer:
         self._ready.remove(plan.records)
         self._targets.proved(plan.foreign)
         if plan.records:
-            self._narrowing.succeeded(plan.kind)
+            self._narrowing.succeeded(plan.kind, plan.records)
         self._aborts = 0
 
     def _ask(self, plan: Plan, outcome: Unknown) -> bool:
@@ -269,11 +270,12 @@ class Committer:
             case Action.STOP:
                 self._stop(outcome)
             case Action.NARROW:
-                self._narrowing.failed(plan.kind, len(plan.records))
+                self._narrowing.failed(plan.kind, plan.records)
             case Action.GIVE_UP_ANSWER:
                 self._foreign.give_up(
                     plan.records[0], ErrorClass.TOO_LARGE, "the answer does not fit its topic"
                 )
+                self._narrowing.gave_up(plan.kind, plan.records[0])
             case Action.SEPARATE:
                 self._targets.suspect(plan.foreign)
             case Action.QUARANTINE:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from stream.commit.aftermath import MAP_TOO_LARGE, Action, action_for
-from stream.commit.narrowing import Narrowing
 from stream.commit.open_record import OWN
 from stream.commit.selection import PROVEN
 from stream.commit.targets import FAILURES_MAX, QUARANTINE_S, TARGETS_MAX, Targets
@@ -32,26 +31,6 @@ def test_every_abort_has_its_action(
     outcome: Aborted, kind: str, topics: int, records: int, action: Action
 ) -> None:
     assert action_for(outcome, kind, topics, records) is action
-
-
-@pytest.mark.parametrize("guilty", [0, 7, 255, 1_999])
-def test_halving_leaves_the_guilty_answer_alone_after_few_failures(guilty: int) -> None:
-    narrowing = Narrowing(2_000)
-    left, failures = list(range(2_000)), 0
-    while guilty in left:
-        sent = left[: narrowing.cap(OWN)]
-        if guilty not in sent:
-            narrowing.succeeded(OWN)
-            left = left[len(sent) :]
-        elif len(sent) == 1:
-            left = left[1:]
-        else:
-            failures += 1
-            narrowing.failed(OWN, len(sent))
-    assert failures <= 40
-    for _ in range(12):
-        narrowing.succeeded(OWN)
-    assert not narrowing.searching(OWN)
 
 
 class TestTargets:
