@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -91,17 +91,11 @@ class Narrowing:
                 self._due.discard(name)
 
 
-class _AllBut(Collection[OpenRecord]):
+class _AllBut:
     """Whoever is not among these."""
 
-    def __init__(self, these: Collection[OpenRecord]) -> None:
+    def __init__(self, these: Container[OpenRecord]) -> None:
         self._these = these
 
     def __contains__(self, record: object) -> bool:
         return record not in self._these
-
-    def __iter__(self) -> Iterator[OpenRecord]:
-        raise TypeError("they are without number")
-
-    def __len__(self) -> int:
-        return 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from stream.commit.open_record import OWN, OpenRecord
@@ -65,7 +65,7 @@ def select(
     kind_of: KindOf,
     caps: Caps,
     partitions_of: Mapping[str, int],
-    without: Collection[OpenRecord] = (),
+    without: Container[OpenRecord] | None = None,
 ) -> list[OpenRecord]:
     """The answers of `kind`, highest lane first, each lane in the order in which its answers became ready.
 
@@ -81,7 +81,9 @@ def select(
             if session in passed:
                 continue
             target = record.target
-            if (OWN if target is OWN else kind_of(target)) != kind or (without and record in without):
+            if (OWN if target is OWN else kind_of(target)) != kind or (
+                without is not None and record in without
+            ):
                 if session is not None:
                     passed.add(session)
                 continue
