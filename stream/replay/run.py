@@ -146,7 +146,8 @@ class _Replay:
                 case Unknown():
                     cause = outcome.cause
                     batch = yield from self._left(self._producer, batch)
-        raise LogError(f"the replay could not be committed {ATTEMPTS_MAX} times: {cause}")
+        if batch:
+            raise LogError(f"the replay could not be committed {ATTEMPTS_MAX} times: {cause}")
 
     def _send_singly(self, batch: Sequence[_Ready], refusal: str) -> Iterator[Replayed]:
         if len(batch) == 1:

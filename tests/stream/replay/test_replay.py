@@ -20,7 +20,7 @@ from stream.log.memory import Fault
 from stream.log.memory_producer import MemoryProducer
 from stream.replay.find import Wanted, find_dead_letters
 from stream.replay.original import CannotReplay, Originals
-from stream.replay.run import Replayed, replay
+from stream.replay.run import ATTEMPTS_MAX, Replayed, replay
 from tests.stream.dispatcher.stage import INPUT, Stage, line
 from tests.stream.unreadable import UnreadableLog
 
@@ -119,6 +119,12 @@ def test_an_abort_or_an_unknown_outcome_repeats_nothing(fault: Fault) -> None:
     stage.log.inject("headrace.replay", fault)
     assert outcomes(run(stage)) == ["replayed"] * 3
     assert len(stage.records(INPUT)) == 7
+
+
+def test_what_the_last_attempt_did_is_told_and_no_error() -> None:
+    stage = stage_with_letters()
+    stage.log.inject("headrace.replay", *[Fault.ABORTED] * (ATTEMPTS_MAX - 1), Fault.COMMITTED_UNKNOWN)
+    assert outcomes(run(stage)) == ["replayed"] * 3
 
 
 @pytest.mark.parametrize("fault", list(Fault))
