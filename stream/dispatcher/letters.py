@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from schemas import headers as names
 from schemas.carry import carry, split_replay
-from schemas.control import Control, headers_size
+from schemas.control import headers_size
 from schemas.dead_letter import HEADERS_UNREADABLE, DeadLetter, parse_dead_letter, write_dead_letter
 from schemas.failure import ErrorClass, Failure, Stage
-from schemas.headers import Headers
-from schemas.request import Request
 from schemas.source import Source
 from stream.config.settings import Settings
-from stream.dispatcher.bindings import Inlet
+from stream.dispatcher.found import Found, found_in_result, found_in_work
 from stream.errors import LogError
 from stream.log import reasons
 from stream.log.base import LogAdmin, Output, Record
@@ -22,8 +19,6 @@ from stream.log.readable import safe_headers
 #: What Kafka adds to a record's own bytes: the head of its batch, and a few bytes for each header.
 BATCH_HEAD_BYTES: Final = 1024
 HEADER_HEAD_BYTES: Final = 12
-#: Of an endpoint as a record names it, which need not exist: what is ours in a dead letter cannot be left out.
-ENDPOINT_CHARS_MAX: Final = 256
 #: Headers that a dead letter has of ours, at most.
 OWN_HEADERS_MAX: Final = 24
 DESCRIBE_TIMEOUT_S: Final = 10.0
@@ -38,17 +33,9 @@ class Letters:
         self._work_prefix = settings.own_topic("work.")
         self._bytes_max = _bytes_max(settings, admin)
 
-    def write(
-        self,
-        record: Record,
-        failure: Failure,
-        inlet: Inlet,
-        control: Control | None = None,
-        request: Request | None = None,
-    ) -> Output:
-        """The dead letter of an input record; `control` and `request` as far as it could be read."""
+    def write(self, record: Record, failure: Failure, found: Found) -> Output:
+        """The dead letter of an input record."""
         given = safe_headers(record)
-        tenant = inlet.tenant or (control.tenant if control else None)
         letter = DeadLetter(
             key=record.key(),
             value=record.value(),
@@ -58,10 +45,10 @@ class Letters:
             group=self._group,
             failure=failure,
             replay=split_replay(given)[1] if given else 0,
-            tenant=tenant,
-            lane=inlet.lane or (control.lane if control else None),
-            endpoint=request.body.model[:ENDPOINT_CHARS_MAX] if request else None,
-            format=inlet.format,
+            tenant=found.tenant,
+            lane=found.lane,
+            endpoint=found.endpoint,
+            format=found.format,
             headers_omitted=HEADERS_UNREADABLE if given is None else None,
         )
         heads = BATCH_HEAD_BYTES + HEADER_HEAD_BYTES * (len(letter.carried) + OWN_HEADERS_MAX)
@@ -74,16 +61,17 @@ class Letters:
         """
         if output.topic == self._topic:
             return self._lighter(output, reason)
+        is_work = output.topic.startswith(self._work_prefix)
         if reason == reasons.TOO_LARGE:
             size = len(output.value or b"")
             words = f"the record of {size} bytes does not fit the topic {output.topic}"
             failure = Failure(ErrorClass.TOO_LARGE, Stage.PUBLISH, words)
-        elif output.topic.startswith(self._work_prefix):
+        elif is_work:
             raise LogError(f"{output.topic} takes no records: {reason}")
         else:
             words = f"the reply topic {output.topic!r} takes no records: {reason}"
             failure = Failure(ErrorClass.UNWRITABLE, Stage.PUBLISH, words)
-        return self.write(record, failure, _inlet_of(output.headers))
+        return self.write(record, failure, found_in_work(output) if is_work else found_in_result(output))
 
     def _lighter(self, output: Output, reason: str) -> Output:
         letter = parse_dead_letter(output.key, output.value, output.headers)
@@ -92,12 +80,6 @@ class Letters:
         # One byte less than it has now, so that the value, which goes first, is left out.
         size = headers_size(output.headers) + len(output.key or b"") + len(letter.value)
         return Output(self._topic, *write_dead_letter(letter, size - 1))
-
-
-def _inlet_of(headers: Headers) -> Inlet:
-    """What was found out about a record, from the work record it became."""
-    own = {name: value.decode() for name, value in headers if value and name in (names.TENANT, names.FORMAT)}
-    return Inlet(own.get(names.FORMAT, ""), own.get(names.TENANT))
 
 
 def _bytes_max(settings: Settings, admin: LogAdmin) -> int:

@@ -13,6 +13,7 @@ from schemas.source import Source
 from stream.config.settings import Settings
 from stream.dispatcher.batch import Batches
 from stream.dispatcher.bindings import Inlet
+from stream.dispatcher.found import found_in_input
 from stream.dispatcher.letters import Letters
 from stream.dispatcher.targets import Targets
 from stream.log.base import Output, Record
@@ -36,16 +37,11 @@ class Refusals:
         request: Request | None,
     ) -> Output:
         """The one output of a record that goes no further. LogTimeout: the reply topic cannot be looked up now."""
+        found = found_in_input(inlet, control, request)
         if control is None or control.errors != "result" or not self._replies(control):
-            return self._letters.write(record, failure, inlet, control, request)
+            return self._letters.write(record, failure, found)
         source = Source(record.topic(), record.partition(), record.offset())
-        facts = Facts(
-            source,
-            endpoint=request.body.model if request else None,
-            tenant=inlet.tenant or control.tenant,
-            lane=inlet.lane or control.lane,
-            attempts=0,
-        )
+        facts = Facts(source, found.endpoint, found.tenant, found.lane, attempts=0)
         custom_id = request.custom_id if request else custom_id_in(record.value())
         value = error_value(facts, custom_id, failure)
         headers = result_headers(source, max(0, record.timestamp()[1]), 0, passing(control.carried))
