@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 
 class ErrorClass(StrEnum):
@@ -31,6 +33,22 @@ class Stage(StrEnum):
     ADMIT = "admit"
     ENGINE = "engine"
     PUBLISH = "publish"
+
+
+#: The stages that may find each class. A record that says otherwise is read all the same.
+STAGES_OF: Final[Mapping[ErrorClass, frozenset[Stage]]] = {
+    ErrorClass.UNREADABLE: frozenset({Stage.DECODE}),
+    ErrorClass.INVALID: frozenset({Stage.VALIDATE}),
+    ErrorClass.UNKNOWN_ENDPOINT: frozenset({Stage.ROUTE}),
+    ErrorClass.EXPIRED: frozenset({Stage.ROUTE, Stage.ENGINE}),
+    ErrorClass.OVER_QUOTA: frozenset({Stage.ADMIT}),
+    ErrorClass.TOO_LONG: frozenset({Stage.VALIDATE, Stage.ENGINE}),
+    ErrorClass.INVALID_OUTPUT: frozenset({Stage.ENGINE}),
+    ErrorClass.ENGINE: frozenset({Stage.ENGINE}),
+    ErrorClass.POISON: frozenset({Stage.ENGINE}),
+    ErrorClass.TOO_LARGE: frozenset({Stage.PUBLISH}),
+    ErrorClass.UNWRITABLE: frozenset({Stage.ROUTE, Stage.PUBLISH}),
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ CASES = [
         TOO_LARGE,
         reply_to("headrace.replies.small"),
     ),
-    Case("an engine that refuses", simulated("reject"), ("invalid", "engine")),
+    Case("an engine that refuses", simulated("reject"), INVALID),
     Case("an engine that always fails", simulated("transient:99"), ("engine", "engine")),
     Case("an answer that breaks its structure", simulated("invalid_output:9"), ("invalid_output", "engine")),
 ]

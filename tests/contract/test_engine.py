@@ -17,7 +17,7 @@ from typing import Any
 import psutil
 import pytest
 
-from schemas.failure import ErrorClass
+from schemas.failure import ErrorClass, Stage
 from tests.contract.engine_stage import EngineStage, chat, completion, texts_of
 from workers.endpoint import Endpoint
 from workers.engines.choose import engine_for
@@ -30,6 +30,8 @@ pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(800)]
 VLLM = pytest.param("vllm", marks=pytest.mark.vllm)
 only_vllm = pytest.mark.parametrize("stage", [VLLM], indirect=True)
 TOKENS_MAX = 256
+INVALID = (ErrorClass.INVALID, Stage.VALIDATE)
+TOO_LONG = (ErrorClass.TOO_LONG, Stage.ENGINE)
 
 
 @pytest.fixture(scope="module", params=["simulated", VLLM])
@@ -48,10 +50,10 @@ def _endpoint(name: str) -> Endpoint:
     return Endpoint("tiny", model=str(tiny_model(cache_folder(os.environ))), slots=8, options=options)
 
 
-def refusal(stage: EngineStage, request: Any) -> RequestRejected:
+def refusal(stage: EngineStage, request: Any) -> tuple[ErrorClass, Stage]:
     with pytest.raises(RequestRejected) as caught:
         stage.ask(request)
-    return caught.value
+    return caught.value.failure.error_class, caught.value.failure.stage
 
 
 @pytest.mark.parametrize("request_", [chat(), completion("Once upon a time")])
@@ -106,13 +108,13 @@ def test_json_meets_its_schema(stage: EngineStage) -> None:
 def test_a_structure_that_is_none_is_invalid_and_the_next_request_is_answered(
     stage: EngineStage, structure: dict[str, Any]
 ) -> None:
-    assert refusal(stage, chat(structured_outputs=structure)).failure.error_class is ErrorClass.INVALID
+    assert refusal(stage, chat(structured_outputs=structure)) == INVALID
     assert stage.ask(chat())
 
 
 @pytest.mark.parametrize("words", [2_000, 20_000])
 def test_a_prompt_beyond_the_model_is_too_long(stage: EngineStage, words: int) -> None:
-    assert refusal(stage, chat("word " * words)).failure.error_class is ErrorClass.TOO_LONG
+    assert refusal(stage, chat("word " * words)) == TOO_LONG
 
 
 def test_a_cancelled_call_harms_no_other(stage: EngineStage) -> None:
@@ -132,7 +134,7 @@ def test_stop_may_be_asked_for_twice_and_steps_are_counted(stage: EngineStage) -
 def test_a_prompt_may_be_token_ids(stage: EngineStage) -> None:
     answer = stage.ask(completion([1, 2, 3, 4]))
     assert answer.tokens.input == 4
-    assert refusal(stage, completion([10**9])).failure.error_class is ErrorClass.INVALID
+    assert refusal(stage, completion([10**9])) == INVALID
 
 
 @only_vllm
@@ -141,7 +143,7 @@ def test_a_seed_fixes_the_answer_and_a_seed_too_large_is_invalid(stage: EngineSt
         texts_of(stage.ask(chat(seed=seed, temperature=1.0, max_tokens=16))) for seed in (5, 5, 6)
     )
     assert first == again != other
-    assert refusal(stage, chat(seed=2**63 - 1)).failure.error_class is ErrorClass.INVALID
+    assert refusal(stage, chat(seed=2**63 - 1)) == INVALID
 
 
 @only_vllm

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from schemas.failure import ErrorClass
+from schemas.failure import ErrorClass, Stage
 from tests.contract.engine_stage import EngineStage, chat, embedding
 from workers.endpoint import Endpoint
 from workers.engines.choose import engine_for
@@ -49,10 +49,12 @@ def test_an_input_beyond_the_model_is_too_long_and_another_task_is_invalid(
 ) -> None:
     with pytest.raises(RequestRejected) as caught:
         stage.ask(embedding("word " * words))
-    assert caught.value.failure.error_class is ErrorClass.TOO_LONG
+    failure = caught.value.failure
+    assert (failure.error_class, failure.stage) == (ErrorClass.TOO_LONG, Stage.ENGINE)
     with pytest.raises(RequestRejected, match="embedding") as caught:
         stage.ask(chat())
-    assert caught.value.failure.error_class is ErrorClass.INVALID
+    failure = caught.value.failure
+    assert (failure.error_class, failure.stage) == (ErrorClass.INVALID, Stage.VALIDATE)
 
 
 def _dot(left: list[float], right: list[float]) -> float:

@@ -6,10 +6,13 @@ from typing import Any
 
 import pytest
 
-from schemas.failure import ErrorClass
+from schemas.failure import ErrorClass, Stage
 from schemas.request import Body, Message, Request, Task
 from workers.engines.vllm_prompt import Prompter, chars_of
 from workers.errors import RequestRejected
+
+INVALID = (ErrorClass.INVALID, Stage.VALIDATE)
+TOO_LONG = (ErrorClass.TOO_LONG, Stage.ENGINE)
 
 
 class Characters:
@@ -40,10 +43,10 @@ def text(tokens: list[int]) -> str:
     return "".join(map(chr, tokens))
 
 
-def refused(request: Request, tokens_max: int = 50) -> ErrorClass:
+def refused(request: Request, tokens_max: int = 50) -> tuple[ErrorClass, Stage]:
     with pytest.raises(RequestRejected) as caught:
         prompter(tokens_max).prompt_of(request)
-    return caught.value.failure.error_class
+    return caught.value.failure.error_class, caught.value.failure.stage
 
 
 def test_messages_go_through_the_models_template() -> None:
@@ -53,17 +56,17 @@ def test_messages_go_through_the_models_template() -> None:
 
 
 def test_what_the_template_refuses_is_invalid() -> None:
-    assert refused(chat(Message("tool", "x"))) is ErrorClass.INVALID
+    assert refused(chat(Message("tool", "x"))) == INVALID
 
 
 def test_content_that_is_not_text_is_invalid() -> None:
-    assert refused(chat(Message("user", [{"type": "image_url", "image_url": {}}]))) is ErrorClass.INVALID
+    assert refused(chat(Message("user", [{"type": "image_url", "image_url": {}}]))) == INVALID
 
 
 def test_token_ids_are_taken_as_they_are_and_unknown_ones_are_invalid() -> None:
     assert prompter().prompt_of(completion([1, 2])) == [1, 2]
     for wrong in ([256], [-1], []):
-        assert refused(completion(wrong)) is ErrorClass.INVALID
+        assert refused(completion(wrong)) == INVALID
 
 
 def test_an_empty_prompt_begins_with_the_models_first_token_where_it_has_one() -> None:
@@ -72,7 +75,7 @@ def test_an_empty_prompt_begins_with_the_models_first_token_where_it_has_one() -
 
 def test_a_prompt_must_leave_room_for_one_token() -> None:
     assert len(prompter(10).prompt_of(completion("123456789"))) == 9
-    assert refused(completion("1234567890"), tokens_max=10) is ErrorClass.TOO_LONG
+    assert refused(completion("1234567890"), tokens_max=10) == TOO_LONG
     assert prompter(10).room_tokens([1, 2, 3]) == 7
 
 

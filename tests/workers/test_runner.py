@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from schemas.failure import ErrorClass, Failure
+from schemas.failure import ErrorClass, Failure, Stage
 from tests.workers.stage import (
     PATIENCE_S,
     QUICK,
@@ -94,7 +94,7 @@ def test_a_refused_request_is_not_tried_again() -> None:
     with running(simulated()) as runner:
         ended = finish(runner, [one])[one.id]
     assert isinstance(ended.outcome, Failure)
-    assert ended.outcome.error_class is ErrorClass.INVALID
+    assert (ended.outcome.error_class, ended.outcome.stage) == (ErrorClass.INVALID, Stage.VALIDATE)
     assert ended.attempts == 1
 
 
@@ -211,7 +211,11 @@ def test_the_journal_knows_what_an_earlier_process_had_started(tmp_path: Path) -
 
 @pytest.mark.parametrize(
     "error",
-    [RequestRejected(ErrorClass.INVALID, "engine", "no"), InvalidOutput("no"), TransientEngineError("no")],  # type: ignore[arg-type]
+    [
+        RequestRejected(ErrorClass.INVALID, Stage.VALIDATE, "no"),
+        InvalidOutput("no"),
+        TransientEngineError("no"),
+    ],
 )
 def test_many_calls_that_fail_at_once_need_no_deep_stack(error: Exception) -> None:
     class Refusing(ScriptedEngine):

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from schemas.failure import ErrorClass
+from schemas.failure import ErrorClass, Stage
 from schemas.request import Body, Request, Task
 from tests.workers.stage import QUICK, call, chat, engine_call, finish, running, simulated
 from workers.endpoint import SimulatedTimes
@@ -102,7 +102,8 @@ def test_a_prompt_beyond_the_models_length_is_too_long() -> None:
     engine = SimulatedEngine(SimulatedTimes(), {"max_model_len": 20})
     with pytest.raises(RequestRejected) as caught:
         engine.submit(engine_call(chat("word " * 100)))
-    assert caught.value.failure.error_class is ErrorClass.TOO_LONG
+    failure = caught.value.failure
+    assert (failure.error_class, failure.stage) == (ErrorClass.TOO_LONG, Stage.ENGINE)
 
 
 def test_directives_are_read_as_written() -> None:

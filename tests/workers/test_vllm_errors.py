@@ -8,7 +8,8 @@ import os
 
 import pytest
 
-from workers.errors import TransientEngineError
+from schemas.failure import ErrorClass, Stage
+from workers.errors import RequestRejected, TransientEngineError
 
 pytestmark = [
     pytest.mark.vllm,
@@ -29,6 +30,15 @@ def test_what_is_not_known_is_passing(kind: type[BaseException]) -> None:
 
     with pytest.raises(TransientEngineError, match="out of bounds"), translated():
         raise kind("out of bounds")
+
+
+def test_what_the_engine_refuses_is_invalid() -> None:
+    from workers.engines.vllm_errors import translated  # noqa: PLC0415 - imports vLLM
+
+    with pytest.raises(RequestRejected, match="too hot") as caught, translated():
+        raise ValueError("too hot")
+    failure = caught.value.failure
+    assert (failure.error_class, failure.stage) == (ErrorClass.INVALID, Stage.VALIDATE)
 
 
 @pytest.mark.parametrize("kind", [asyncio.CancelledError, KeyboardInterrupt, SystemExit])

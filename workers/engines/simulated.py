@@ -165,7 +165,9 @@ class SimulatedEngine:
                 "the simulated engine was told to break the structure", answer_of(call.request).tokens
             )
         if faults.reject:
-            raise RequestRejected(ErrorClass.INVALID, Stage.ENGINE, "the simulated engine was told to refuse")
+            raise RequestRejected(
+                ErrorClass.INVALID, Stage.VALIDATE, "the simulated engine was told to refuse"
+            )
 
 
 def _needs_child(structure: Structure) -> bool:

@@ -28,7 +28,9 @@ def translated() -> Iterator[None]:
     except GracefulHTTPError as error:
         raise EngineFull(f"the engine is full: {error}") from error
     except (VLLMClientError, ValueError) as error:
-        raise RequestRejected(ErrorClass.INVALID, Stage.ENGINE, f"the engine refuses it: {error}") from error
+        raise RequestRejected(
+            ErrorClass.INVALID, Stage.VALIDATE, f"the engine refuses it: {error}"
+        ) from error
     except (asyncio.CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit):
         raise
     except BaseException as error:  # a panic in the tokenizer's Rust is no Exception

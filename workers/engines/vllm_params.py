@@ -76,7 +76,7 @@ def _tokens_max(request: Request, room_tokens: int) -> tuple[int, dict[str, int]
 
 def _seed(seed: int | None) -> int | None:
     if seed is not None and abs(seed) > SEED_MAX:
-        raise RequestRejected(ErrorClass.INVALID, Stage.ENGINE, f"$.body.seed must lie within ±{SEED_MAX}")
+        raise RequestRejected(ErrorClass.INVALID, Stage.VALIDATE, f"$.body.seed must lie within ±{SEED_MAX}")
     return seed
 
 

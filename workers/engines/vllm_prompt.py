@@ -105,4 +105,4 @@ def _part(part: dict[str, Any]) -> str:
 
 
 def _invalid(message: str) -> RequestRejected:
-    return RequestRejected(ErrorClass.INVALID, Stage.ENGINE, message)
+    return RequestRejected(ErrorClass.INVALID, Stage.VALIDATE, message)
