@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import logging
 
+from stream.dispatcher.batch import Batches
 from stream.dispatcher.owned import Owned
 from stream.dispatcher.parts import Parts
+from stream.dispatcher.retention_watch import RetentionWatch
 from stream.errors import LogError
 from stream.log.base import LogAdmin
 from stream.metrics.by_partition import PartitionLevels
@@ -14,13 +16,14 @@ log = logging.getLogger(__name__)
 
 
 class LagWatch:
-    """Reports records not yet committed, one question to Kafka for all partitions."""
+    """Reports records not yet committed, one question to Kafka for all partitions, and what retention leaves them."""
 
-    def __init__(self, owned: Owned, admin: LogAdmin, parts: Parts) -> None:
+    def __init__(self, owned: Owned, batches: Batches, admin: LogAdmin, parts: Parts) -> None:
         self._owned = owned
         self._admin = admin
         self._parts = parts
         self._levels = PartitionLevels(parts.metrics, "headrace_lag_records")
+        self._retention = RetentionWatch(owned, batches, admin, parts)
         self._next_s = 0.0
 
     def look(self) -> None:
@@ -36,9 +39,9 @@ class LagWatch:
         except LogError:
             # Silent, or a topic is gone: its partitions are taken from us at the next rebalance.
             return
-        self._levels.tell(
-            {
-                place: max(0, marks[place].high - max(position.committed, marks[place].low))
-                for place, position in positions.items()
-            }
-        )
+        lags = {
+            place: max(0, marks[place].high - max(position.committed, marks[place].low))
+            for place, position in positions.items()
+        }
+        self._levels.tell(lags)
+        self._retention.look([place for place, lag in lags.items() if lag])

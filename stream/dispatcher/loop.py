@@ -65,7 +65,7 @@ class Dispatcher:
             tally,
             Refused(letters.substitute, targets.set_aside),
         )
-        self._lag = LagWatch(self._owned, admin, parts)
+        self._lag = LagWatch(self._owned, self._batches, admin, parts)
         self._running = False
 
     def _router(self, settings: Settings, letters: Letters, targets: Targets, admin: LogAdmin) -> Router:

@@ -30,3 +30,5 @@ class Rules:
     #: Lag is looked at so often.
     lag_every_s: float = 5.0
     lag_timeout_s: float = 1.0
+    #: The retention of the inputs is read so often.
+    retention_every_s: float = 60.0

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TypeVar
 
 from stream.metrics.base import Metrics
 from stream.metrics.names import MetricName
 
 Place = tuple[str, int]
+P = TypeVar("P", bound=Place)
 
 
 class PartitionLevels:
@@ -19,11 +21,11 @@ class PartitionLevels:
         self._also = also
         self._told: set[Place] = set()
 
-    def tell(self, levels: Mapping[Place, float]) -> None:
+    def tell(self, levels: Mapping[P, float]) -> None:
         """All that are ours now, and no other."""
         for topic, partition in self._told - levels.keys():
             for name in (self._name, *self._also):
                 self._metrics.forget(name, topic=topic, partition=str(partition))
         for (topic, partition), level in levels.items():
             self._metrics.level(self._name, level, topic=topic, partition=str(partition))
-        self._told = set(levels)
+        self._told = set[Place](levels)

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple, get_args
 MetricName = Literal[
     "headrace_records_total",
     "headrace_lag_records",
+    "headrace_retention_used_ratio",
     "headrace_inflight",
     "headrace_ready",
     "headrace_transactions_total",
@@ -42,6 +43,14 @@ METRICS: dict[MetricName, Metric] = {
         ("topic", "partition"),
         "Offsets of the partition that are not yet done and committed; a transaction's marker is one too.",
     ),
+    "headrace_retention_used_ratio": Metric(
+        "gauge",
+        ("topic", "partition"),
+        "Inputs: age of the oldest record that is not committed over the topic's retention.ms; above 0.5 is an alarm, "
+        "at 1 it may be deleted unread. 0 where nothing waits or retention.ms is off (retention.bytes is not looked "
+        "at); absent where the setting may not be read. Where the oldest is not read yet: the age of the last one "
+        "known, else the time since something was first seen waiting (a partition set aside).",
+    ),
     "headrace_inflight": Metric("gauge", ("endpoint", "lane"), "Requests inside the engine now."),
     "headrace_ready": Metric(
         "gauge", ("endpoint", "lane"), "Finished answers that wait for their transaction."
@@ -70,7 +79,9 @@ METRICS: dict[MetricName, Metric] = {
         "histogram",
         ("stage", "lane"),
         "Time of a stage: queued (input timestamp to dispatch), waiting (work topic to engine), "
-        "engine, commit.",
+        "engine, commit. A sample, so that its count is no count of records: a worker observes the first 4 records of "
+        "each batch that comes back from the engine (queued, waiting, engine) and of each transaction (commit), a "
+        "dispatcher the oldest of each transaction (queued).",
     ),
     "headrace_dead_letters_total": Metric("counter", ("class", "stage"), "Dead letters committed."),
     "headrace_gap_records_total": Metric(

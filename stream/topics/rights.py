@@ -49,7 +49,7 @@ def _dispatcher(settings: Settings) -> tuple[Right, ...]:
     role: Role = "dispatcher"
     return (
         *_on_planned(role, settings, LOOK),
-        *_covering(role, [binding.pattern for binding in settings.inputs], ("Read", "Describe")),
+        *_covering(role, [binding.pattern for binding in settings.inputs], ("Read", *LOOK)),
         *_outputs(role, settings),
         Right(
             role, "topic", settings.own_topic("work."), "prefixed", ("Write", "Describe", "DescribeConfigs")

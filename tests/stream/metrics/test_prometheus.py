@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
-from prometheus_client.parser import text_string_to_metric_families
 
 from stream.metrics.by_partition import PartitionLevels
 from stream.metrics.names import METRICS
 from stream.metrics.prometheus import PrometheusMetrics
-
-
-def samples(metrics: PrometheusMetrics) -> Iterator[tuple[str, dict[str, str], float]]:
-    for family in text_string_to_metric_families(metrics.text()):
-        for sample in family.samples:
-            yield sample.name, sample.labels, sample.value
-
-
-def value(metrics: PrometheusMetrics, name: str, **labels: str) -> float:
-    [found] = [number for named, having, number in samples(metrics) if (named, having) == (name, labels)]
-    return found
+from tests.stream.metrics.served import samples, value
 
 
 def fill(metrics: PrometheusMetrics) -> None:
