@@ -18,7 +18,7 @@ from random import Random
 from typing import Final
 
 from tests.chaos.inputs.mix import Mix
-from tests.chaos.moves import load, network, processes
+from tests.chaos.moves import load, membership, network, processes
 from tests.chaos.play.cluster import Cluster, running_cluster
 from tests.chaos.play.installation import RESULT_BYTES_MAX, Shape
 from tests.chaos.play.judge import Judgement, judge
@@ -35,8 +35,8 @@ MOVES: Final[dict[Move, int]] = {
     processes.freeze_at_random: 2,
     processes.freeze_in_transaction: 2,
     processes.duel_at_random: 1,
-    processes.leave_at_random: 2,
-    processes.join: 2,
+    membership.leave_at_random: 2,
+    membership.join: 2,
     network.sever: 1,
     network.partition_at_random: 1,
     network.slow: 1,
@@ -50,10 +50,12 @@ LONG_S: Final = 60.0
 DRAIN_S: Final = 240.0
 
 
-def shape_of(rng: Random) -> Shape:
-    """An installation like no other round's."""
+def shape_of(rng: Random, dispatchers: int | None = None) -> Shape:
+    """An installation like no other round's. Two dispatchers both own something."""
+    dispatchers = dispatchers or rng.choice([1, 2])
     return Shape(
-        input_partitions=rng.choice([1, 3, 4]),
+        dispatchers=dispatchers,
+        input_partitions=rng.choice([1, 3, 4] if dispatchers == 1 else [3, 4]),
         work_partitions=rng.choice([4, 8, 12]),
         workers=rng.choice([1, 2, 3]),
         slots=rng.choice([8, 64]),
@@ -86,10 +88,10 @@ def play(stage: Stage, seconds: float) -> None:
     stage.send_markers()
 
 
-def play_round(cluster: Cluster, folder: Path, seed: int) -> Judgement:
+def play_round(cluster: Cluster, folder: Path, seed: int, dispatchers: int | None = None) -> Judgement:
     """One round from its seed. What must have bitten differs from round to round, so the whole hunt is asked."""
     rng = Random(seed)
-    shape = shape_of(rng)
+    shape = shape_of(rng, dispatchers)
     mix = mix_of(rng, shape)
     tell(f"round seed={seed} {shape} {mix}")
     with prepared(cluster, folder, rng, shape, mix) as stage:
@@ -133,14 +135,14 @@ class Tally:
         )
 
 
-def hunt(minutes: float, seed: int, rounds_max: int, folder: Path) -> Tally:
+def hunt(minutes: float, seed: int, rounds_max: int, folder: Path, dispatchers: int | None = None) -> Tally:
     """Rounds `seed`, `seed + 1`, … until the time or the rounds are over. Keeps the folders of failed rounds."""
     tally = Tally()
     deadline = time.monotonic() + 60 * minutes
     with running_cluster(folder / "broker", Random(seed)) as cluster:
         while time.monotonic() < deadline and tally.rounds < rounds_max:
             number = seed + tally.rounds
-            tally.add(number, play_round(cluster, folder / f"round-{number}", number))
+            tally.add(number, play_round(cluster, folder / f"round-{number}", number, dispatchers))
     return tally
 
 
@@ -151,11 +153,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--rounds", type=int, default=1_000_000, help="at most so many (1 plays a seed again)"
     )
+    parser.add_argument("--dispatchers", type=int, help="so many in each round (default: drawn, 1 or 2)")
     parser.add_argument("--folder", type=Path, help="where logs are kept (default: a new temporary folder)")
     chosen = parser.parse_args(arguments)
     folder = chosen.folder or Path(tempfile.mkdtemp(prefix="headrace-chaos-"))
     tell(f"seed {chosen.seed}, logs in {folder}")
-    tally = hunt(chosen.minutes, chosen.seed, chosen.rounds, folder)
+    tally = hunt(chosen.minutes, chosen.seed, chosen.rounds, folder, chosen.dispatchers)
     tell(tally.report())
     return 1 if tally.violations else 0
 

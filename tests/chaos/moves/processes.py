@@ -1,4 +1,4 @@
-"""Faults of processes: killed, frozen, doubled, joining and leaving."""
+"""Faults of processes: killed, frozen, doubled."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from tests.chaos.play.role import Role
 from tests.chaos.play.stage import Stage
 
 DUEL_TIMEOUT_S: Final = 40.0
-LEAVE_TIMEOUT_S: Final = 60.0
 #: Exit code of a role whose slot another process took.
 FENCED: Final = 4
 #: A role reaches its point within this, or has no work. A batch of records is one or two transactions, and the last of
@@ -41,7 +40,8 @@ def kill_at_point(stage: Stage) -> None:
     """The next process of a slot will end at a named point; this one ends now."""
     role = any_role(stage)
     if role is not None:
-        role.fault_points.append(f"{stage.rng.choice(POINTS)}:kill:{stage.rng.randint(1, NTH[1])}")
+        points = POINTS if role.kind == "worker" else POINTS[1:]  # a dispatcher's answers are ready at once
+        role.fault_points.append(f"{stage.rng.choice(points)}:kill:{stage.rng.randint(1, NTH[1])}")
         stage.kill(role)
 
 
@@ -51,7 +51,7 @@ def freeze(stage: Stage, role: Role, seconds: float, name: str) -> None:
     stage.play_for(seconds)
     if role.frozen:
         role.thaw()
-        stage.bitten[name] += 1
+        stage.bite(name, role)
 
 
 def freeze_at_random(stage: Stage) -> None:
@@ -76,7 +76,7 @@ def freeze_at_point(stage: Stage, role: Role, point: str, seconds: float) -> Non
     if role.frozen:
         stage.play_for(seconds)
         role.thaw()
-        stage.bitten[f"freeze_at_{point}"] += 1
+        stage.bite(f"freeze_at_{point}", role)
     else:
         stage.kill(role)  # else it may stop itself there much later, with nobody to wake it
 
@@ -93,7 +93,7 @@ def duel(stage: Stage, role: Role) -> None:
     """The same slot twice: one of them is fenced and ends for good, the other goes on. No ping-pong."""
     code = role.duel(DUEL_TIMEOUT_S)
     if code == FENCED:
-        stage.bitten["twin_fenced"] += 1
+        stage.bite("twin_fenced", role)
     elif code != -SIGKILL:  # by that, a fault of the proxy was faster
         stage.surprises.append(
             f"{role.name}: of two processes for one slot, one ended with {code}, expected 4"
@@ -104,32 +104,3 @@ def duel_at_random(stage: Stage) -> None:
     role = any_role(stage)
     if role is not None:
         duel(stage, role)
-
-
-def leave_and_return(stage: Stage, role: Role, seconds: float) -> None:
-    """A clean stop with work in flight, then the same slot again: a static restart, or after a move."""
-    role.ask_to_stop()
-    if role.wait(LEAVE_TIMEOUT_S):
-        stage.bitten["clean_restart"] += 1
-        if role.endings[-1] != 0:
-            stage.surprises.append(f"{role.name} answered SIGTERM with exit code {role.endings[-1]}")
-        stage.idle(role, seconds)
-
-
-def leave_at_random(stage: Stage) -> None:
-    """Half of them for longer than the session timeout."""
-    role = any_role(stage)
-    if role is not None:
-        session_s = stage.installation.shape.session_timeout_ms / 1000
-        leave_and_return(stage, role, stage.rng.choice([0.0, session_s + 2]))
-
-
-def join(stage: Stage) -> None:
-    """One more worker comes, and leaves for good a little later."""
-    newcomer = stage.worker(slot=len(stage.roles) + 10)
-    newcomer.start()
-    stage.play_for(stage.rng.uniform(6, 10))
-    newcomer.ask_to_stop()
-    if newcomer.wait(LEAVE_TIMEOUT_S):
-        stage.bitten["join_and_leave"] += 1
-    stage.dismiss(newcomer)

@@ -23,6 +23,7 @@ class Shape:
     input_partitions: int = 4
     work_partitions: int = 8
     workers: int = 2
+    dispatchers: int = 1
     slots: int = 64
     #: Random kills must condemn nobody.
     poison_deaths_max: int = 1000

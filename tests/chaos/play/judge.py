@@ -10,15 +10,13 @@ from tests.chaos.check.bites import ALWAYS
 from tests.chaos.check.evidence import Bites, Ends, Evidence, Place, Violation
 from tests.chaos.check.verdict import violations
 from tests.chaos.play.crashes import crashes
+from tests.chaos.play.ends import wrong_ends
 from tests.chaos.play.readback import Places, ReadBack, read_back
 from tests.chaos.play.stacks import dump_stacks
 from tests.chaos.play.stage import Stage
 
 #: Longer than the transaction timeout of a role that died for good, and the broker's sweep.
 STABLE_TIMEOUT_S: Final = 40.0
-
-#: A supervisor never starts a fenced role again, so one that was not in a duel must not end so.
-FENCED: Final = "ended with 4"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +25,7 @@ class Judgement:
 
     violations: list[Violation]
     evidence: Evidence
-    #: Ends that nobody asked for; a supervisor restarts most of them, so they are told, and only crashes are violations.
+    #: Ends that nobody asked for. Those that a supervisor mends are only told, the others are violations too.
     surprises: list[str]
 
     def summary(self) -> str:
@@ -54,7 +52,7 @@ def judge(stage: Stage, *, drain_s: float, required: tuple[str, ...] = ALWAYS) -
     found = violations(evidence, required)
     if not drained and not found:
         found = [Violation("I4", f"not drained in {drain_s} s, yet nothing else is wrong")]
-    found += [Violation("fence", text) for text in stage.surprises if text.endswith(FENCED)]
+    found += [Violation("end", text) for text in wrong_ends(stage.surprises)]
     found += [Violation("crash", text) for text in crashes(stage.installation.logs)]
     found += [Violation("proxy", repr(failure)) for failure in stage.cluster.proxy.failures]
     found += [Violation("sampler", repr(failure)) for failure in stage.sampler.failures]

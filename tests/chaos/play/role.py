@@ -18,6 +18,8 @@ from stream.fault_points import VARIABLE
 from stream.processes import Child
 
 POLL_S: Final = 0.05
+#: Until a process listens to SIGTERM.
+BIRTH_TIMEOUT_S: Final = 20.0
 #: A SIGKILL that came neither from us nor from a fault point: a poisonous record's.
 ITSELF: Final = "itself"
 #: Exit code of a role that may be started again.
@@ -82,6 +84,11 @@ class Role:
         return Child.spawn([sys.executable, "-m", *self.arguments], self.log_file, environment)
 
     @property
+    def kind(self) -> str:
+        """`worker`, `dispatcher`."""
+        return self.name.partition("-")[0]
+
+    @property
     def alive(self) -> bool:
         """Whether a process of this slot runs; notes how the last one ended."""
         if self._child is None:
@@ -121,7 +128,12 @@ class Role:
         self._signal(signal.SIGCONT)
 
     def ask_to_stop(self) -> None:
-        """SIGTERM: drain, commit, leave."""
+        """SIGTERM: drain, commit, leave. A newborn is given the time to hear it: before, it ends as any program does."""
+        deadline = time.monotonic() + BIRTH_TIMEOUT_S
+        while (pid := self.pid) is not None and not _catches(pid, signal.SIGTERM):
+            if time.monotonic() > deadline:
+                break
+            time.sleep(POLL_S)
         self._signal(signal.SIGTERM)
 
     def wait(self, timeout_s: float) -> bool:
@@ -145,3 +157,13 @@ class Role:
         if child is not None:
             with suppress(ProcessLookupError):
                 os.kill(child.pid, number)
+
+
+def _catches(pid: int, number: signal.Signals) -> bool:
+    """Whether the process has a handler for this signal; True where the system does not tell."""
+    try:
+        status = Path(f"/proc/{pid}/status").read_text()
+    except OSError:
+        return True
+    caught = next(line for line in status.splitlines() if line.startswith("SigCgt:"))
+    return bool(int(caught.split()[1], 16) >> (number - 1) & 1)

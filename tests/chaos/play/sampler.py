@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -22,8 +23,8 @@ class Sampler:
 
     def __init__(self, positions: Positions, proxy: Proxy, groups: Mapping[str, Sequence[str]]) -> None:
         self.samples: dict[Key, list[Progress]] = {}
-        self.busy_rebalances = 0
-        self.rebalances = 0
+        #: group -> its rebalances with work in flight.
+        self.busy: Counter[str] = Counter()
         self.failures: list[BaseException] = []
         self._positions = positions
         self._proxy = proxy
@@ -36,6 +37,10 @@ class Sampler:
 
     def start(self) -> None:
         self._thread.start()
+
+    @property
+    def busy_rebalances(self) -> int:
+        return self.busy.total()
 
     def stop(self) -> None:
         self._stop.set()
@@ -83,5 +88,4 @@ class Sampler:
         now, before = self._proxy.generations.get(group, 0), self._generations.get(group, 0)
         self._generations[group] = now
         if before and now > before:
-            self.rebalances += now - before
-            self.busy_rebalances += busy
+            self.busy[group] += busy

@@ -24,11 +24,12 @@ def prepared(
     mix: Mix = MIX,
     worker_module: Sequence[str] = ("stream", "worker"),
 ) -> Iterator[Stage]:
-    """One dispatcher and the shape's workers, on topics of their own; watchers are on."""
+    """The shape's dispatchers and workers, on topics of their own; watchers are on."""
     prefix = f"chaos-{time.time_ns():x}."
     installation = Installation(prefix, folder, cluster.proxied, shape)
     with staged(cluster, installation, rng, mix) as stage:
-        stage.dispatcher()
+        for slot in range(shape.dispatchers):
+            stage.dispatcher(slot)
         for slot in range(shape.workers):
             stage.worker(slot, worker_module)
         for role in stage.roles.values():

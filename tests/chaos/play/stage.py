@@ -15,6 +15,7 @@ from confluent_kafka import KafkaException
 from tests.chaos.inputs.mix import Mix, batches, generate
 from tests.chaos.inputs.plan import Planned
 from tests.chaos.inputs.send import Sender
+from tests.chaos.play import ends
 from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.installation import Installation
 from tests.chaos.play.positions import Positions
@@ -23,7 +24,6 @@ from tests.chaos.play.role import POLL_S, Role
 from tests.chaos.play.sampler import Sampler
 
 SIGKILL: Final = -9
-STOP_TIMEOUT_S: Final = 60.0
 TOPICS_TIMEOUT_S: Final = 60.0
 
 
@@ -49,10 +49,11 @@ class Stage:
         #: Partitions that hung before this run: the run that left them so has told, this one must not.
         self.hung_before = {
             place
-            for place, ends in self.positions.ends(self.positions.partitions()).items()
-            if ends.stable != ends.high
+            for place, found in self.positions.ends(self.positions.partitions()).items()
+            if found.stable != found.high
         }
         self._away: set[str] = set()
+        self._gone: list[Role] = []
         self._bitten_before = cluster.proxy.plan.bitten
 
     # The cast
@@ -108,7 +109,12 @@ class Stage:
         if role.alive:
             role.kill()
             role.wait(10)
-            self.bitten["kill"] += 1
+            self.bite("kill", role)
+
+    def bite(self, name: str, role: Role) -> None:
+        """Counted for all, and for its kind of role."""
+        self.bitten[name] += 1
+        self.bitten[f"{role.kind}_{name}"] += 1
 
     def revive(self) -> None:
         """Start again whoever has died. What a dead worker had done above its offsets is on its heir's skip list."""
@@ -130,7 +136,7 @@ class Stage:
     def dismiss(self, role: Role) -> None:
         """It plays no more part."""
         role.end()
-        del self.roles[role.name]
+        self._gone.append(self.roles.pop(role.name))
 
     def play_for(self, seconds: float) -> None:
         """Let it run, and revive the dead at once."""
@@ -156,12 +162,26 @@ class Stage:
     def bites(self) -> Counter[str]:
         """Every fault that bit in this run, by name."""
         points = Counter(
-            f"{kind}_at_{fault.partition(':')[0]}" for kind, role in self._kinds() for fault in role.ended_at
+            f"{role.kind}_at_{fault.partition(':')[0]}"
+            for role in (*self.roles.values(), *self._gone)
+            for fault in role.ended_at
         )
-        return self.bitten + points + (self.cluster.proxy.plan.bitten - self._bitten_before)
+        moved = Counter(
+            {
+                f"{kind}_rebalance_in_transaction": self.cluster.proxy.moved_in_transaction[group]
+                for kind, group in self._groups.items()
+            }
+        )
+        return self.bitten + points + moved + (self.cluster.proxy.plan.bitten - self._bitten_before)
 
-    def _kinds(self) -> list[tuple[str, Role]]:
-        return [(name.partition("-")[0], role) for name, role in self.roles.items()]
+    def busy_moves(self, kind: str) -> int:
+        """Rebalances of a kind's group with work in flight, seen from outside."""
+        group = self._groups[kind]
+        return self.sampler.busy[group] + self.cluster.proxy.moved_in_transaction[group]
+
+    @property
+    def _groups(self) -> dict[str, str]:
+        return {"dispatcher": self.installation.dispatcher_group, "worker": self.installation.worker_group}
 
     # The end
 
@@ -176,16 +196,11 @@ class Stage:
         return True
 
     def stop_roles(self) -> None:
-        """A clean stop of all; whoever does not manage is a surprise."""
-        for role in self.roles.values():
-            role.ask_to_stop()
-        for role in self.roles.values():
-            ran = role.alive
-            if not role.wait(STOP_TIMEOUT_S):
-                self.surprises.append(f"{role.name} did not stop within {STOP_TIMEOUT_S} s of SIGTERM")
-                role.end()
-            elif ran and role.endings[-1] != 0:
-                self.surprises.append(f"{role.name} answered SIGTERM with exit code {role.endings[-1]}")
+        self.stop(list(self.roles.values()))
+
+    def stop(self, roles: Sequence[Role]) -> None:
+        """A clean stop of those that run; whoever does not manage is a surprise."""
+        self.surprises += ends.stop(roles)
 
     def close(self) -> None:
         for role in self.roles.values():

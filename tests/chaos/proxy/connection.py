@@ -55,6 +55,8 @@ class Connection:
         self._hub = hub
         #: correlation id -> what happens to the answer: the frame to pass on, or None to swallow it.
         self._answers: dict[int, OnResponse] = {}
+        #: Transactional ids that wrote through this connection: their open transactions are over when it ends.
+        self.wrote: set[str] = set()
 
     async def up(self, client: asyncio.StreamReader, broker: asyncio.StreamWriter) -> None:
         while True:
@@ -81,6 +83,7 @@ class Connection:
         if head.api == wire.JOIN_GROUP:
             self._answers[head.correlation] = self._note_generation(name, head.version)
         if head.api == wire.ADD_PARTITIONS_TO_TXN:
+            self.wrote.add(name)
             self._hub.saw_outputs(name)
         if head.api == wire.ADD_OFFSETS_TO_TXN:
             # By now the broker has outputs of this transaction, and not yet its offsets: the worst moment for a stray.

@@ -35,6 +35,10 @@ class Proxy:
         self.generations: dict[str, int] = {}
         #: transactional id -> aborts asked for by its client.
         self.aborts: Counter[str] = Counter()
+        #: transactional id -> commits of transactions with outputs, asked for by its client.
+        self.published: Counter[str] = Counter()
+        #: group -> generations that began while a living member of it had a transaction open.
+        self.moved_in_transaction: Counter[str] = Counter()
         #: Error codes with which the broker met stray EndTxn requests; 0 means that it believed one.
         self.stray_answers: list[int] = []
         #: What went wrong in the proxy itself: a test with any of these is void.
@@ -78,11 +82,18 @@ class Proxy:
         self.requests[(api, name)] += 1
 
     def saw_joined(self, group: str, joined: wire.Joined) -> None:
-        if joined.error == 0:
-            self.generations[group] = max(joined.generation, self.generations.get(group, 0))
+        before = self.generations.get(group, 0)
+        if joined.error == 0 and joined.generation > before:
+            self.generations[group] = joined.generation
+            busy = any(name.startswith(f"{group}.") for name in self._writing)
+            self.moved_in_transaction[group] += before > 0 and busy
 
     def saw_outputs(self, transactional_id: str) -> None:
         self._writing.add(transactional_id)
+
+    def is_writing(self, transactional_id: str) -> bool:
+        """Whether it has a transaction open that has outputs."""
+        return transactional_id in self._writing
 
     def saw_end(self, end: wire.EndTxn) -> bool:
         """Whether the transaction has outputs; one of progress alone has none."""
@@ -90,6 +101,7 @@ class Proxy:
             self.aborts[end.transactional_id] += 1
         wrote = end.transactional_id in self._writing
         self._writing.discard(end.transactional_id)
+        self.published[end.transactional_id] += end.commit and wrote
         return wrote
 
     def kill(self, transactional_id: str) -> None:
@@ -173,6 +185,7 @@ class Proxy:
             for pump in done:
                 pump.result()
         finally:
+            self._writing -= connection.wrote
             for pump in pumps:
                 pump.cancel()
             with suppress(asyncio.CancelledError):

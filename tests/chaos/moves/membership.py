@@ -1,0 +1,81 @@
+"""A group's members come and go while they are at work."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+from tests.chaos.moves.processes import any_role
+from tests.chaos.play.role import Role
+from tests.chaos.play.stage import Stage
+
+#: A newcomer has partitions and has published something within this, or gets none.
+JOIN_TIMEOUT_S: Final = 12.0
+#: A role that has work opens its next transaction within this.
+WORK_TIMEOUT_S: Final = 3.0
+KINDS: Final = ("worker", "dispatcher")
+
+
+def leave_and_return(stage: Stage, role: Role, seconds: float) -> None:
+    """A clean stop, then the same slot again: a static restart, or after its partitions have moved."""
+    leave(stage, role, "clean_restart")
+    stage.idle(role, seconds)
+
+
+def leave(stage: Stage, role: Role, name: str) -> None:
+    """SIGTERM. It bites where the role had work then: a transaction open, or answers that it published before its end."""
+    at_work, published = meet_at_work(stage, role), stage.cluster.proxy.published
+    before = published[role.transactional_id]
+    stage.stop([role])
+    if at_work or published[role.transactional_id] > before:
+        stage.bite(name, role)
+
+
+def leave_at_random(stage: Stage) -> None:
+    """Half of them for longer than the session timeout."""
+    role = any_role(stage)
+    if role is not None:
+        session_s = stage.installation.shape.session_timeout_ms / 1000
+        leave_and_return(stage, role, stage.rng.choice([0.0, session_s + 2]))
+
+
+def join(stage: Stage) -> None:
+    """One more of either kind comes, and goes for good a little later, by either signal."""
+    come_and_go(stage, stage.rng.choice(KINDS), killed=stage.rng.random() < 0.5)
+
+
+def come_and_go(stage: Stage, kind: str, *, killed: bool) -> None:
+    """It joins, works, and goes for good: cleanly, or in the middle of a transaction. Work comes in all the time."""
+    slot = len(stage.roles) + 10
+    newcomer = stage.worker(slot) if kind == "worker" else stage.dispatcher(slot)
+    proxy, own, before = stage.cluster.proxy, newcomer.transactional_id, stage.busy_moves(kind)
+    newcomer.start()
+    joined = busily(stage, lambda: stage.busy_moves(kind) > before and proxy.published[own], JOIN_TIMEOUT_S)
+    if joined:
+        stage.bite("join", newcomer)
+    if not killed:
+        leave(stage, newcomer, "leave")
+    elif meet_at_work(stage, newcomer):
+        stage.kill(newcomer)
+        stage.bite("die_in_transaction", newcomer)
+    stage.dismiss(newcomer)
+    moves, session_s = stage.busy_moves(kind), stage.installation.shape.session_timeout_ms / 1000
+    busily(stage, lambda: stage.busy_moves(kind) > moves, session_s + 4)
+
+
+def meet_at_work(stage: Stage, role: Role) -> bool:
+    """Work comes in until the role has a transaction open."""
+    own, proxy = role.transactional_id, stage.cluster.proxy
+    return busily(stage, lambda: proxy.is_writing(own), WORK_TIMEOUT_S, step_s=0.05)
+
+
+def busily(stage: Stage, reached: Callable[[], bool | int], timeout_s: float, step_s: float = 0.3) -> bool:
+    """Work goes on coming in until it is `reached`; False when that took too long."""
+    deadline = time.monotonic() + timeout_s
+    while not reached():
+        if time.monotonic() > deadline:
+            return False
+        stage.send(10)
+        stage.play_for(step_s)
+    return True

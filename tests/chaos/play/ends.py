@@ -1,0 +1,34 @@
+"""How roles end: asked by SIGTERM all end well, and of the other ends only those that a supervisor mends are none of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from signal import SIGKILL
+from typing import Final
+
+from tests.chaos.play.role import Role
+
+STOP_TIMEOUT_S: Final = 60.0
+#: A role that lost its group or its broker, and is started again. Any other end that nobody asked for is wrong: above all
+#: one of a fenced role, which no supervisor starts again, one by another signal, and a SIGTERM that is not obeyed.
+_STARTED_AGAIN: Final = " ended with 1"
+
+
+def stop(roles: Iterable[Role], timeout_s: float = STOP_TIMEOUT_S) -> list[str]:
+    """SIGTERM to those that run; what surprises in their ends. A SIGKILL of ours may be faster."""
+    running = [role for role in roles if role.alive]
+    for role in running:
+        role.ask_to_stop()
+    surprises = []
+    for role in running:
+        if not role.wait(timeout_s):
+            surprises.append(f"{role.name} did not stop within {timeout_s:g} s of SIGTERM")
+            role.end()
+        elif role.endings[-1] not in (0, -SIGKILL):
+            surprises.append(f"{role.name} answered SIGTERM with exit code {role.endings[-1]}")
+    return surprises
+
+
+def wrong_ends(surprises: Iterable[str]) -> list[str]:
+    """Those that fail a run."""
+    return [text for text in surprises if not text.endswith(_STARTED_AGAIN)]
