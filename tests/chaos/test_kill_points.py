@@ -42,10 +42,11 @@ def test_a_kill_at_each_point_of_the_commit(cluster: Cluster, tmp_path: Path) ->
 
 
 def test_a_kill_before_and_after_end_txn_and_at_random_instants(cluster: Cluster, tmp_path: Path) -> None:
-    wanted = {Action.KILL_BEFORE: 2, Action.KILL_AFTER: 2}
+    actions = (Action.KILL_BEFORE, Action.KILL_AFTER)
+    wanted = {f"{kind}_{action}": 1 for kind in ("worker", "dispatcher") for action in actions}
     with prepared(cluster, tmp_path, Random(2)) as stage:
         for name in POINTS:
-            for nth, action in enumerate(wanted, start=2):
+            for nth, action in enumerate(actions, start=2):
                 end_txn(stage, stage.roles[name], action, nth)
         send_until(stage, wanted, timeout_s=60)
         for _ in range(8):
@@ -54,5 +55,5 @@ def test_a_kill_before_and_after_end_txn_and_at_random_instants(cluster: Cluster
             kill_at_random(stage)
         stir(stage, stage.roles["worker-sim-01"])
         stage.send_markers()
-        judgement = judge(stage, drain_s=DRAIN_S, required=(*ALWAYS, *wanted, "kill"))
+        judgement = judge(stage, drain_s=DRAIN_S, required=(*ALWAYS, *wanted, "worker_kill"))
     assert judgement.violations == [], judgement.summary()

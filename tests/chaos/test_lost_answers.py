@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from random import Random
@@ -21,12 +22,13 @@ pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
 
 
 def test_a_lost_or_late_answer_is_reconciled(cluster: Cluster, tmp_path: Path) -> None:
-    wanted = {Action.STRAY: 4, Action.SEVER_RESPONSE: 2, Action.DELAY_RESPONSE: 2}
+    actions = (Action.STRAY, Action.SEVER_RESPONSE, Action.DELAY_RESPONSE, Action.STRAY)
+    wanted = Counter(f"{kind}_{action}" for kind in ("worker", "dispatcher") for action in actions)
     with prepared(cluster, tmp_path, Random(8)) as stage:
         strays_before = len(cluster.proxy.stray_answers)
         for name in ("worker-sim-00", "dispatcher-00"):
             role = stage.roles[name]
-            for nth, action in enumerate([*wanted, Action.STRAY], start=2):
+            for nth, action in enumerate(actions, start=2):
                 end_txn(stage, role, action, 4 * nth, delay_s=2.0)
         send_until(stage, wanted, timeout_s=60)
         sever(stage)
@@ -46,9 +48,10 @@ def test_a_commit_that_outlasts_the_poll_interval_is_reconciled(cluster: Cluster
     with prepared(cluster, tmp_path, Random(9), shape) as stage:
         end_txn(stage, stage.roles["worker-sim-00"], Action.DROP_RESPONSE, nth=5)
         end_txn(stage, stage.roles["dispatcher-00"], Action.DROP_RESPONSE, nth=5)
-        send_until(stage, {Action.DROP_RESPONSE: 2}, timeout_s=40)
+        wanted = {f"{kind}_{Action.DROP_RESPONSE}": 1 for kind in ("worker", "dispatcher")}
+        send_until(stage, wanted, timeout_s=40)
         stage.play_for(16.0)
         stir(stage, stage.roles["worker-sim-01"])
         stage.send_markers()
-        judgement = judge(stage, drain_s=DRAIN_S, required=(*ALWAYS, Action.DROP_RESPONSE))
+        judgement = judge(stage, drain_s=DRAIN_S, required=(*ALWAYS, *wanted))
     assert judgement.violations == [], judgement.summary()

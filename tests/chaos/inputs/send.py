@@ -38,14 +38,16 @@ class Sender:
         else:
             self._transactional.abort_transaction(SEND_TIMEOUT_S)
 
-    def send_mixed(self, rng: Random, records: Sequence[Planned]) -> None:
-        """Plainly or in a committed transaction, sometimes preceded by aborted copies of the same records."""
-        if rng.random() < 0.25:
+    def send_mixed(self, rng: Random, records: Sequence[Planned]) -> bool:
+        """Plainly or in a committed transaction, sometimes preceded by aborted copies of the same records: whether so."""
+        aborted_first = rng.random() < 0.25
+        if aborted_first:
             self.send_transaction(records, commit=False)
         if rng.random() < 0.5:
             self.send_transaction(records, commit=True)
         else:
             self.send(records)
+        return aborted_first
 
     def end_with_markers(self, ghosts: Sequence[Planned]) -> None:
         """An aborted transaction as the last thing: its records and markers are the tail that nobody sees."""

@@ -18,3 +18,4 @@ def flood(stage: Stage) -> None:
     share = min(stage.mix.too_large_share, 0.002)
     mix = replace(stage.mix, sleep_mean_s=SLEEP_MEAN_S, too_large_share=share)
     stage.send(stage.rng.randint(*FLOOD), mix, BATCH)
+    stage.bitten["flood"] += 1

@@ -34,9 +34,15 @@ def stir(stage: Stage, role: Role) -> None:
 
 
 def send_until(stage: Stage, wanted: Mapping[Name, int], timeout_s: float) -> None:
-    """Work goes on coming in until every fault of `wanted` has bitten so often, or the time is over."""
+    """Work goes on coming in until every fault of `wanted` has bitten so often; TimeoutError where one does not."""
     for _ in range(int(timeout_s)):
-        if all(stage.bites[name] >= count for name, count in wanted.items()):
+        if not (missing := _missing(stage, wanted)):
             return
         stage.send(10)
         stage.play_for(1.0)
+    raise TimeoutError(f"not bitten in {timeout_s:g} s, with what is still to come: {missing}")
+
+
+def _missing(stage: Stage, wanted: Mapping[Name, int]) -> dict[str, int]:
+    bites = stage.bites
+    return {name: count - bites[name] for name, count in wanted.items() if bites[name] < count}

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
+from schemas.failure import ErrorClass
 from tests.chaos.check.bites import ALWAYS
-from tests.chaos.check.evidence import Bites, Ends, Evidence, Place, Violation
+from tests.chaos.check.evidence import Bites, Ends, Evidence, Outcome, Place, Violation
 from tests.chaos.check.verdict import violations
 from tests.chaos.play.crashes import crashes
 from tests.chaos.play.ends import wrong_ends
@@ -40,7 +43,12 @@ class Judgement:
 
 
 def judge(stage: Stage, *, drain_s: float, required: tuple[str, ...] = ALWAYS) -> Judgement:
-    """Stops the stage's roles. Every invariant, over all that was written."""
+    """Stops the stage's roles. Every invariant, over all that was written.
+
+    Where faults must have bitten and the mix has answers that are too large, such must have been seen too.
+    """
+    if required and stage.mix.too_large_share:
+        required = (*required, "too_large")
     drained = stage.drain(drain_s)
     if not drained:
         dump_stacks(stage.roles.values())
@@ -57,6 +65,11 @@ def judge(stage: Stage, *, drain_s: float, required: tuple[str, ...] = ALWAYS) -
     found += [Violation("proxy", repr(failure)) for failure in stage.cluster.proxy.failures]
     found += [Violation("sampler", repr(failure)) for failure in stage.sampler.failures]
     return Judgement(found, evidence, stage.surprises)
+
+
+def _too_large(outputs: Iterable[Outcome]) -> int:
+    """Answers that their topic refused."""
+    return sum(outcome.error_class == ErrorClass.TOO_LARGE for outcome in outputs)
 
 
 def _stable_ends(stage: Stage) -> dict[Place, Ends]:
@@ -101,7 +114,7 @@ def _evidence(stage: Stage, back: ReadBack, ends: dict[Place, Ends]) -> Evidence
         hidden_records=back.hidden,
         skipping_restarts=stage.skipping_restarts,
         busy_rebalances=stage.sampler.busy_rebalances,
-        faults=stage.bites,
+        faults=stage.bites + Counter(too_large=_too_large(back.outputs)),
     )
     return Evidence(
         inputs=back.inputs,

@@ -8,5 +8,5 @@ from tests.chaos.inputs.mix import Mix
 from tests.chaos.play.installation import RESULT_BYTES_MAX, Shape
 
 SHAPE: Final = Shape(workers=2, session_timeout_ms=3_000)
-MIX: Final = Mix(sleep_mean_s=0.3, too_large_share=0.01, too_large_bytes=2 * RESULT_BYTES_MAX)
+MIX: Final = Mix(sleep_mean_s=0.3, too_large_share=0.02, too_large_bytes=2 * RESULT_BYTES_MAX)
 DRAIN_S: Final = 90.0

@@ -54,7 +54,6 @@ class Stage:
         }
         self._away: set[str] = set()
         self._gone: list[Role] = []
-        self._bitten_before = cluster.proxy.plan.bitten
 
     # The cast
 
@@ -92,7 +91,7 @@ class Stage:
         records = generate(self.rng, mix or self.mix, count, first_number=len(self.plans))
         self.plans.update((record.number, record) for record in records)
         for part in batches(records, batch):
-            self.sender.send_mixed(self.rng, part)
+            self.bitten["aborted_input"] += self.sender.send_mixed(self.rng, part)
 
     def send_markers(self) -> None:
         """Aborted records on every input partition as its last thing."""
@@ -103,6 +102,7 @@ class Stage:
         ]
         self.plans.update((ghost.number, ghost) for ghost in ghosts)
         self.sender.end_with_markers(ghosts)
+        self.bitten["aborted_input"] += 1
 
     def kill(self, role: Role) -> None:
         """SIGKILL now; it bites if the process lived."""
@@ -166,13 +166,16 @@ class Stage:
             for role in (*self.roles.values(), *self._gone)
             for fault in role.ended_at
         )
-        moved = Counter(
-            {
-                f"{kind}_rebalance_in_transaction": self.cluster.proxy.moved_in_transaction[group]
-                for kind, group in self._groups.items()
-            }
-        )
-        return self.bitten + points + moved + (self.cluster.proxy.plan.bitten - self._bitten_before)
+        return self.bitten + points + self._bites_of_the_proxy()
+
+    def _bites_of_the_proxy(self) -> Counter[str]:
+        proxy, found = self.cluster.proxy, Counter[str]()
+        for kind, group in self._groups.items():
+            found[f"{kind}_rebalance_in_transaction"] = proxy.moved_in_transaction[group]
+            for action, count in proxy.plan.bitten_in(f"{group}.").items():
+                found[action] += count
+                found[f"{kind}_{action}"] += count
+        return found
 
     def busy_moves(self, kind: str) -> int:
         """Rebalances of a kind's group with work in flight, seen from outside."""

@@ -112,7 +112,7 @@ class Connection:
     def _hurt(self, fault: EndTxnFault, frame: bytes, head: wire.RequestHead) -> None:
         if fault.action is Action.KILL_BEFORE:
             self._hub.kill(fault.of)
-            self._hub.plan.bite(fault.action)
+            self._hub.plan.bite(fault.action, fault.of)
             raise Severed
         if fault.action is Action.STRAY:
             self._hub.hold(fault.of, frame)
@@ -123,7 +123,7 @@ class Connection:
         async def act(frame: bytes) -> bytes | None:
             if wire.end_txn_error(frame) != 0:
                 return frame  # not committed: nothing to lose here
-            self._hub.plan.bite(fault.action)
+            self._hub.plan.bite(fault.action, fault.of)
             if fault.action is Action.KILL_AFTER:
                 self._hub.kill(fault.of)
             if fault.action is Action.DELAY_RESPONSE:

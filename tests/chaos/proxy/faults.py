@@ -45,7 +45,7 @@ class FaultPlan:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._waiting: list[tuple[EndTxnFault, int]] = []
-        self._bitten: Counter[str] = Counter()
+        self._bitten: Counter[tuple[str, Action]] = Counter()
 
     def inject(self, fault: EndTxnFault) -> None:
         with self._lock:
@@ -66,14 +66,22 @@ class FaultPlan:
             self._waiting = kept
             return due
 
-    def bite(self, name: str) -> None:
+    def bite(self, action: Action, of: str) -> None:
         with self._lock:
-            self._bitten[name] += 1
+            self._bitten[of, action] += 1
 
     @property
     def bitten(self) -> Counter[str]:
+        """By action."""
+        return self.bitten_in("")
+
+    def bitten_in(self, prefix: str) -> Counter[str]:
+        """By action, of the transactional ids that begin so."""
         with self._lock:
-            return self._bitten.copy()
+            found: Counter[str] = Counter()
+            for (of, action), count in self._bitten.items():
+                found[action.value] += count if of.startswith(prefix) else 0
+            return found
 
     @property
     def waiting(self) -> int:

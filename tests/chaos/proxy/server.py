@@ -120,7 +120,7 @@ class Proxy:
         try:
             await write_frame(writer, frame)
             self.stray_answers.append(wire.end_txn_error(await read_frame(reader)))
-            self.plan.bite(Action.STRAY)
+            self.plan.bite(Action.STRAY, transactional_id)
         finally:
             writer.close()
 
