@@ -55,6 +55,7 @@ class Tally(Protocol):
     """Hears of transactions, for the metrics."""
 
     def ended(self, outcome: Outcome, plan: Plan, seconds: float) -> None: ...
+    def found_committed(self, records: Sequence[OpenRecord]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,11 +253,10 @@ class Committer:
         _LOG.warning("the outcome of a transaction is unknown (%s): asking what is committed", outcome.cause)
         partitions = [book.partition for book, _ in plan.stages]
         found = reconcile(self._clients.producer, self._clients.consumer, partitions, self._seams.clock)
-        left = set(plan.records)
-        for book, stage in plan.stages:
-            dropped = book.reconcile(stage, found[book.partition])
-            self._ready.remove(dropped)
-            left.difference_update(dropped)
+        done = [r for book, stage in plan.stages for r in book.reconcile(stage, found[book.partition])]
+        self._ready.remove(done)
+        self._tally.found_committed(done)
+        left = set(plan.records).difference(done)
         if left:
             self._targets.suspect(plan.foreign)
         return not left

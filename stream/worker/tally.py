@@ -45,6 +45,10 @@ class WorkerTally:
         for record in plan.records[:SAMPLE_MAX]:
             self._metrics.observe("headrace_stage_seconds", seconds, stage="commit", lane=str(record.lane))
 
+    def found_committed(self, records: Sequence[OpenRecord]) -> None:
+        """Of a transaction whose outcome was unknown: these are known to be committed now."""
+        self._count(records)
+
     def _count(self, records: Sequence[OpenRecord]) -> None:
         outcomes = Counter(map(_LANE_AND_FORM, records))
         for (lane, form), count in outcomes.items():

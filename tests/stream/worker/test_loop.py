@@ -128,6 +128,9 @@ class Transactions:
     def ended(self, *_: object) -> None:
         self.ended_count += 1
 
+    def found_committed(self, *_: object) -> None:
+        """No outcome is unknown here."""
+
 
 def test_the_highest_lane_starts_first_and_slots_bound_what_runs() -> None:
     house = House(slots=2)
