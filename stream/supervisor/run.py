@@ -131,7 +131,7 @@ class Up:
             try:
                 supervisor.kill()
             finally:
-                self._leave(supervisor.units)
+                Forgiving(self._leave, time.monotonic)(supervisor.units)
         return code
 
     def _start(self, supervisor: Supervisor) -> None:
@@ -189,7 +189,7 @@ class Up:
         """What could not be ended is left to the next start."""
         servers = self._settings.kafka.bootstrap_servers if self._settings.kafka else None
         left = tuple(entry for unit in units if (entry := unit.entry()) is not None)
-        Forgiving(lambda _units: self._file.write(Runtime(servers, processes=left)), time.monotonic)(units)
+        self._file.write(Runtime(servers, processes=left))
 
 
 def _nothing_left(supervisor: Supervisor) -> bool:
