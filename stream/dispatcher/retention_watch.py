@@ -31,6 +31,7 @@ class RetentionWatch:
         self._kept_ms: dict[str, int] = {}
         #: Topics whose retention we may not know: said once.
         self._hidden: set[str] = set()
+        self._asked: set[str] = set()
         self._next_s = 0.0
 
     def look(self, waiting: Collection[Partition]) -> None:
@@ -52,13 +53,15 @@ class RetentionWatch:
         return first_written_ms(chain(self._batches.sending.records, self._batches.reading.records, held))
 
     def _read_retention(self) -> None:
-        if self._parts.clock_s() < self._next_s:
+        """At its interval, and when a topic comes to us."""
+        topics = {place.topic for place in self._owned.positions}
+        if self._parts.clock_s() < self._next_s and topics <= self._asked:
             return
         rules = self._parts.rules
         self._next_s = self._parts.clock_s() + rules.retention_every_s
-        topics = sorted({place.topic for place in self._owned.positions})
+        self._asked = topics
         try:
-            found = self._admin.describe(topics, rules.lag_timeout_s)
+            found = self._admin.describe(sorted(topics), rules.lag_timeout_s)
         except LogError as error:
             log.warning("the retention of the inputs is not known, asking again later: %s", error)
             return

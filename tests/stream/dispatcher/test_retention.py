@@ -159,6 +159,15 @@ def test_a_retention_that_was_raised_is_noticed_within_a_minute() -> None:
     assert house.later(61) == pytest.approx(0.5, abs=0.01)
 
 
+def test_the_retention_of_a_topic_that_comes_later_is_read_at_once() -> None:
+    house = House()
+    house.stage.seconds = 10
+    watch = house.made._lag._retention
+    watch.look([])  # nothing is assigned yet
+    house.send(age_ms=HOUR_MS)
+    assert house.later(10) == pytest.approx(1, abs=0.01)
+
+
 def test_a_partition_that_went_elsewhere_is_told_no_more() -> None:
     house = House()
     house.send(age_ms=HOUR_MS)
