@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from schemas.failure import ErrorClass
+from schemas.failure import ErrorClass, Stage
+from schemas.headers import Header
 from schemas.source import Source
 from tests.chaos.inputs.plan import OrderKey
 
@@ -29,6 +30,9 @@ class Input:
     dies_as: ErrorClass | None
     order: OrderKey | None
     value: bytes | None
+    key: bytes | None = None
+    headers: tuple[Header, ...] = ()
+    dies_at: Stage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,13 @@ class Outcome:
     answer: str | None = None
     #: Of a dead letter: the original value.
     original: bytes | None = None
+    key: bytes | None = None
+    #: Of a result: all but the four that are ours. Of a dead letter: those that a replay puts back.
+    headers: tuple[Header, ...] = ()
+    #: Of a dead letter.
+    stage: str | None = None
+    #: Whether a worker published it: what no worker took has no usage record.
+    worked: bool = True
     #: Start and end of the engine run that was committed, ms since the epoch; None for dead letters.
     ran_ms: tuple[int, int] | None = None
 

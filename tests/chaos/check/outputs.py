@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator
 
 from schemas.failure import ErrorClass
+from schemas.headers import OWN_PREFIX
 from schemas.source import Source
 from tests.chaos.check.evidence import Evidence, Input, Outcome, Violation
 
@@ -30,26 +31,28 @@ def nothing_for_the_invisible(evidence: Evidence) -> Iterator[Violation]:
 
 
 def exact_usage(evidence: Evidence) -> Iterator[Violation]:
-    """I1 for usage: one record for each answer, at most one for a dead letter, none for what is not visible."""
+    """I1 for usage: one record for what a worker ended, answered or not, none for what no worker took or nobody sees."""
     counted = Counter(evidence.usage)
-    answered = {outcome.source for outcome in evidence.outputs if outcome.error_class is None}
-    for source in answered | counted.keys():
-        if counted[source] > 1 or (source in answered and not counted[source]):
-            yield Violation("I1", f"{source} has {counted[source]} usage records")
+    worked = {outcome.source for outcome in evidence.outputs if outcome.worked}
+    for source in worked | counted.keys():
+        wanted = int(source in worked)
+        if counted[source] != wanted:
+            yield Violation("I1", f"{source} has {counted[source]} usage records, expected {wanted}")
         if source not in evidence.inputs:
             yield Violation("I2", f"{source} is not visible, yet has a usage record")
 
 
 def right_payload(evidence: Evidence) -> Iterator[Violation]:
-    """I7: the answer is the deterministic engine's, a dead letter's value is the original's."""
+    """I7: the answer is the deterministic engine's, a dead letter's value the original's; so are key and headers."""
     for outcome in evidence.outputs:
         record = evidence.inputs.get(outcome.source)
         if record is not None:
             yield from _payload_of(record, outcome, evidence.expected.get(outcome.source))
+            yield from _envelope_of(record, outcome)
 
 
 def right_class(evidence: Evidence) -> Iterator[Violation]:
-    """I9, first half: records die exactly as planned; above all, `poison` hits the poisonous only."""
+    """I9, first half: records die exactly as and where planned; above all, `poison` hits the poisonous only."""
     for outcome in evidence.outputs:
         record = evidence.inputs.get(outcome.source)
         if record is not None and outcome.error_class != record.dies_as:
@@ -59,6 +62,19 @@ def right_class(evidence: Evidence) -> Iterator[Violation]:
             yield Violation(
                 "I9" if poison else "I7", f"{outcome.source} ended as {got}, planned was {wanted}"
             )
+        elif record is not None and outcome.stage != record.dies_at:
+            yield Violation("I7", f"{outcome.source} ended at {outcome.stage}, planned was {record.dies_at}")
+
+
+def _envelope_of(record: Input, outcome: Outcome) -> Iterator[Violation]:
+    """The producer's key and headers, byte for byte and in order; control headers end with the record's way."""
+    headers = record.headers
+    if outcome.error_class is None:
+        headers = tuple(header for header in headers if not header[0].startswith(OWN_PREFIX))
+    if outcome.key != record.key:
+        yield Violation("I7", f"{outcome.source}: key {outcome.key!r}, expected {record.key!r}")
+    if outcome.headers != headers:
+        yield Violation("I7", f"{outcome.source}: headers {outcome.headers}, expected {headers}")
 
 
 def _payload_of(record: Input, outcome: Outcome, expected: str | None) -> Iterator[Violation]:

@@ -6,14 +6,18 @@ from dataclasses import replace
 
 import pytest
 
-from schemas.failure import ErrorClass
+from schemas.failure import ErrorClass, Stage
+from schemas.headers import LANE, Header
 from schemas.source import Source
 from tests.chaos.check.evidence import Bites, Ends, Evidence, Input, Outcome, Progress
 from tests.chaos.check.verdict import violations
 from tests.chaos.inputs.plan import OrderKey
 
 RESULTS, DEAD = ("results", 0), ("dead-letters", 0)
-FIRST, SECOND, BROKEN = Source("in", 0, 0), Source("in", 0, 1), Source("in", 0, 2)
+FIRST, SECOND, BROKEN, SPENT = (Source("in", 0, offset) for offset in range(4))
+#: A producer's headers, and those of them that pass to a result.
+SENT: tuple[Header, ...] = (("a", b"1"), (LANE, b"batch"), ("a", None))
+PASSED: tuple[Header, ...] = (("a", b"1"), ("a", None))
 SESSION = OrderKey("default", "s", "batch")
 GROUP = ("g", "in", 0)
 
@@ -21,16 +25,18 @@ GROUP = ("g", "in", 0)
 def flawless() -> Evidence:
     return Evidence(
         inputs={
-            FIRST: Input(FIRST, None, SESSION, b"1"),
+            FIRST: Input(FIRST, None, SESSION, b"1", b"k", SENT),
             SECOND: Input(SECOND, None, SESSION, b"2"),
-            BROKEN: Input(BROKEN, ErrorClass.INVALID, None, b"3"),
+            BROKEN: Input(BROKEN, ErrorClass.INVALID, None, b"3", b"k", SENT, Stage.VALIDATE),
+            SPENT: Input(SPENT, ErrorClass.TOO_LARGE, None, b"4", dies_at=Stage.PUBLISH),
         },
         outputs=[
-            Outcome(FIRST, RESULTS, 0, None, answer="one", ran_ms=(1000, 1100)),
+            Outcome(FIRST, RESULTS, 0, None, "one", key=b"k", headers=PASSED, ran_ms=(1000, 1100)),
             Outcome(SECOND, RESULTS, 1, None, answer="two", ran_ms=(1101, 1200)),
-            Outcome(BROKEN, DEAD, 0, "invalid", original=b"3"),
+            Outcome(BROKEN, DEAD, 0, "invalid", None, b"3", b"k", SENT, Stage.VALIDATE, worked=False),
+            Outcome(SPENT, DEAD, 1, "too_large", original=b"4", stage=Stage.PUBLISH),
         ],
-        usage=[FIRST, SECOND],
+        usage=[FIRST, SECOND, SPENT],
         concurrent={RESULTS: [(0, 11), (1, 12)], DEAD: [(0, 13)]},
         final={RESULTS: [(0, 11), (1, 12)], DEAD: [(0, 13)]},
         progress={GROUP: [Progress(0, frozenset({1})), Progress(2, frozenset()), Progress(4, frozenset())]},
@@ -50,7 +56,7 @@ def test_a_flawless_run_has_no_violations() -> None:
 
 def test_i1_sees_a_lost_record() -> None:
     run = flawless()
-    assert broken(replace(run, outputs=run.outputs[:2])) == {"I1"}
+    assert broken(replace(run, outputs=[*run.outputs[:2], run.outputs[3]])) == {"I1"}
 
 
 def test_i1_sees_a_second_output() -> None:
@@ -66,12 +72,21 @@ def test_i1_sees_a_result_beside_a_dead_letter() -> None:
 
 def test_i2_sees_an_output_for_an_aborted_input() -> None:
     run = flawless()
-    ghost = Outcome(Source("in", 0, 9), DEAD, 8, "invalid", original=b"boo")
+    ghost = Outcome(Source("in", 0, 9), DEAD, 8, "invalid", original=b"boo", worked=False)
     assert broken(replace(run, outputs=[*run.outputs, ghost])) == {"I2"}
 
 
-@pytest.mark.parametrize("usage", [[FIRST], [FIRST, SECOND, SECOND]])
-def test_i1_sees_usage_that_is_missing_or_counted_twice(usage: list[Source]) -> None:
+@pytest.mark.parametrize(
+    "usage",
+    [
+        pytest.param([FIRST, SPENT], id="an answer's is missing"),
+        pytest.param([FIRST, SECOND, SECOND, SPENT], id="an answer's is there twice"),
+        pytest.param([FIRST, SECOND], id="a worker's dead letter has none"),
+        pytest.param([FIRST, SECOND, SPENT, SPENT], id="a worker's dead letter has two"),
+        pytest.param([FIRST, SECOND, SPENT, BROKEN], id="a dispatcher's dead letter has one"),
+    ],
+)
+def test_i1_sees_usage_that_is_missing_or_too_much(usage: list[Source]) -> None:
     assert broken(replace(flawless(), usage=usage)) == {"I1"}
 
 
@@ -114,12 +129,40 @@ def test_i7_sees_a_wrong_answer() -> None:
 
 def test_i7_sees_a_dead_letter_without_its_original() -> None:
     run = flawless()
-    assert broken(replace(run, outputs=[*run.outputs[:2], replace(run.outputs[2], original=b"")])) == {"I7"}
+    flawed = [*run.outputs[:2], replace(run.outputs[2], original=b""), run.outputs[3]]
+    assert broken(replace(run, outputs=flawed)) == {"I7"}
+
+
+@pytest.mark.parametrize("place", [pytest.param(0, id="result"), pytest.param(2, id="dead letter")])
+@pytest.mark.parametrize("flaw", ["key", "header lost", "header changed", "headers in another order"])
+def test_i7_sees_a_key_or_headers_that_are_not_the_producer_s(place: int, flaw: str) -> None:
+    outputs = list(flawless().outputs)
+    first, *rest = outputs[place].headers
+    flawed = {
+        "key": replace(outputs[place], key=b"other"),
+        "header lost": replace(outputs[place], headers=tuple(rest)),
+        "header changed": replace(outputs[place], headers=(("a", b"2"), *rest)),
+        "headers in another order": replace(outputs[place], headers=(*rest, first)),
+    }
+    outputs[place] = flawed[flaw]
+    assert broken(replace(flawless(), outputs=outputs)) == {"I7"}
+
+
+def test_i7_sees_a_control_header_that_came_through_to_a_result() -> None:
+    run = flawless()
+    leaky = replace(run.outputs[0], headers=SENT)
+    assert broken(replace(run, outputs=[leaky, *run.outputs[1:]])) == {"I7"}
+
+
+def test_i7_sees_a_dead_letter_of_another_stage() -> None:
+    run = flawless()
+    flawed = [*run.outputs[:3], replace(run.outputs[3], stage=Stage.ENGINE)]
+    assert broken(replace(run, outputs=flawed)) == {"I7"}
 
 
 def test_i7_sees_an_unplanned_dead_letter() -> None:
     run = flawless()
-    dead = Outcome(FIRST, DEAD, 1, "engine", original=b"1")
+    dead = Outcome(FIRST, DEAD, 1, "engine", original=b"1", key=b"k", headers=SENT)
     assert broken(replace(run, outputs=[dead, *run.outputs[1:]])) == {"I7"}
 
 
@@ -136,7 +179,7 @@ def test_i8_asks_for_a_scenario_s_own_fault() -> None:
 
 def test_i9_sees_poison_for_an_innocent() -> None:
     run = flawless()
-    condemned = Outcome(FIRST, DEAD, 1, "poison", original=b"1")
+    condemned = Outcome(FIRST, DEAD, 1, "poison", original=b"1", key=b"k", headers=SENT)
     assert broken(replace(run, outputs=[condemned, *run.outputs[1:]])) == {"I9"}
 
 
@@ -144,4 +187,4 @@ def test_i9_sees_poison_for_an_innocent() -> None:
 def test_i9_sees_a_session_out_of_order_or_two_at_a_time(early: tuple[int, int]) -> None:
     run = flawless()
     later = replace(run.outputs[1], ran_ms=early)
-    assert broken(replace(run, outputs=[run.outputs[0], later, run.outputs[2]])) == {"I9"}
+    assert broken(replace(run, outputs=[run.outputs[0], later, *run.outputs[2:]])) == {"I9"}

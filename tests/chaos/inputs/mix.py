@@ -13,6 +13,7 @@ from schemas.failure import ErrorClass
 from schemas.headers import Headers
 from schemas.lane import LANES, Lane
 from tests.chaos.inputs.bad import bad_records
+from tests.chaos.inputs.odd import ODD
 from tests.chaos.inputs.plan import OrderKey, Planned
 
 
@@ -56,14 +57,14 @@ def _places(count: int, longs: int, poisons: int, rng: Random) -> dict[int, str]
 
 
 def _record(rng: Random, mix: Mix, number: int, special: str | None) -> Planned:
-    partition = rng.randrange(mix.partitions)
+    partition, odd = rng.randrange(mix.partitions), ODD[number % len(ODD)]
     if special is None and rng.random() < mix.bad_share:
         bad = rng.choice(bad_records(mix.endpoint))
-        return Planned(number, partition, b"bad", bad.value, list(bad.headers), bad.dies_as)
+        return Planned(number, partition, b"bad", bad.value, [*odd, *bad.headers], bad.dies_as)
     lane = rng.choice(LANES)
     key, headers, order = _session(rng, mix, number, lane)
     faults, dies_as = _faults(rng, mix, special)
-    headers.append((names.LANE, lane.value.encode()))
+    headers = [*odd, *headers, (names.LANE, lane.value.encode())]
     return Planned(number, partition, key, _value(mix, number, faults), headers, dies_as, order)
 
 

@@ -5,11 +5,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
-from schemas.failure import ErrorClass
+from schemas.failure import ErrorClass, Stage
 from schemas.headers import Headers
 
 #: Header with the record's number: it travels to result and dead letter, and the checker finds the plan by it.
 NUMBER: Final = "chaos-number"
+
+
+#: Where records of this suite die, by their class.
+_STAGES: Final = {
+    ErrorClass.UNREADABLE: Stage.DECODE,
+    ErrorClass.INVALID: Stage.VALIDATE,
+    ErrorClass.UNKNOWN_ENDPOINT: Stage.ROUTE,
+    ErrorClass.EXPIRED: Stage.ROUTE,
+    ErrorClass.POISON: Stage.ENGINE,
+    ErrorClass.TOO_LARGE: Stage.PUBLISH,
+}
 
 
 class OrderKey(NamedTuple):
@@ -31,6 +42,10 @@ class Planned:
     headers: Headers
     dies_as: ErrorClass | None = None
     order: OrderKey | None = None
+
+    @property
+    def dies_at(self) -> Stage | None:
+        return None if self.dies_as is None else _STAGES[self.dies_as]
 
     def wire_headers(self) -> Headers:
         """Its own headers and its number."""

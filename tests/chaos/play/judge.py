@@ -92,7 +92,7 @@ def _read_back(stage: Stage) -> ReadBack:
     installation = stage.installation
     topics = (installation.requests, *installation.outputs, installation.usage)
     where = Places(*(stage.positions.partitions([topic]) for topic in topics))
-    return read_back(stage.cluster.direct, where, stage.plans)
+    return read_back(stage.cluster.direct, where, stage.plans, installation.dispatcher_group)
 
 
 def _evidence(stage: Stage, back: ReadBack, ends: dict[Place, Ends]) -> Evidence:

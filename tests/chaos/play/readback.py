@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 from confluent_kafka import Message
 
 from schemas import headers as names
+from schemas.dead_letter import parse_dead_letter
 from schemas.decode import Decoder
 from schemas.source import Source
 from tests.chaos.check.evidence import Input, Outcome, Place
 from tests.chaos.inputs.plan import Planned, number_of
 from tests.chaos.play.reading import mark_of, place_of, read_all
 from workers.engines.simulated import expected_answer
+
+#: What a result carries beside the producer's own headers.
+OURS: Final = (names.VERSION, names.SOURCE, names.SOURCE_TIMESTAMP, names.ATTEMPTS)
 
 
 class Places(NamedTuple):
@@ -40,7 +44,9 @@ class ReadBack(NamedTuple):
     hidden: int
 
 
-def read_back(bootstrap_servers: str, where: Places, plans: Mapping[int, Planned]) -> ReadBack:
+def read_back(
+    bootstrap_servers: str, where: Places, plans: Mapping[int, Planned], dispatcher_group: str
+) -> ReadBack:
     """Everything from offset 0."""
     inputs, expected = _inputs(bootstrap_servers, where.inputs, plans)
     places = [*where.results, *where.dead_letters]
@@ -48,7 +54,8 @@ def read_back(bootstrap_servers: str, where: Places, plans: Mapping[int, Planned
     final: dict[Place, list[tuple[int, int]]] = defaultdict(list)
     for message in read_all(bootstrap_servers, places, "read_committed"):
         final[place_of(message)].append(mark_of(message))
-        outputs.append(_outcome(message, dead=place_of(message) in where.dead_letters))
+        dead = place_of(message) in where.dead_letters
+        outputs.append(_dead_letter(message, dispatcher_group) if dead else _result(message))
     everything = sum(1 for _ in read_all(bootstrap_servers, places, "read_uncommitted"))
     usage = [_source(message) for message in read_all(bootstrap_servers, where.usage, "read_committed")]
     return ReadBack(inputs, outputs, usage, dict(final), expected, everything - len(outputs))
@@ -64,10 +71,15 @@ def _inputs(
         number = number_of(message.headers())
         assert number is not None, "an input record that nobody planned"
         plan, source = plans[number], Source(*place_of(message), mark_of(message)[0])
-        inputs[source] = Input(source, plan.dies_as, plan.order, plan.value)
+        inputs[source] = _input(source, plan)
         if plan.dies_as is None:
             expected[source] = canonical(expected_answer(decoder.decode(plan.value)))
     return inputs, expected
+
+
+def _input(source: Source, plan: Planned) -> Input:
+    headers = tuple(plan.wire_headers())
+    return Input(source, plan.dies_as, plan.order, plan.value, plan.key, headers, plan.dies_at)
 
 
 def canonical(body: Mapping[str, Any]) -> str:
@@ -89,14 +101,34 @@ def _source(message: Message) -> Source:
     return Source.parse(_headers(message)[names.SOURCE])
 
 
-def _outcome(message: Message, *, dead: bool) -> Outcome:
+def _dead_letter(message: Message, dispatcher_group: str) -> Outcome:
+    letter = parse_dead_letter(message.key(), message.value(), message.headers())
+    return Outcome(
+        _source(message),
+        place_of(message),
+        mark_of(message)[0],
+        letter.failure.error_class,
+        original=message.value(),
+        key=message.key(),
+        headers=tuple(letter.original_headers),
+        stage=letter.failure.stage,
+        worked=letter.group != dispatcher_group,
+    )
+
+
+def _result(message: Message) -> Outcome:
     headers, source = _headers(message), _source(message)
-    place, offset = place_of(message), mark_of(message)[0]
-    if dead:
-        return Outcome(source, place, offset, headers[names.ERROR_CLASS], original=message.value())
     result = json.loads(message.value() or b"")
     ours = result["headrace"]
     assert Source(**ours["source"]) == source, f"a result's body and header name different sources: {source}"
     sent_ms = int(headers[names.SOURCE_TIMESTAMP])
-    ran = sent_ms + ours["times_ms"]["dispatched"], sent_ms + ours["times_ms"]["done"]
-    return Outcome(source, place, offset, None, canonical(result["response"]["body"]), ran_ms=ran)
+    return Outcome(
+        source,
+        place_of(message),
+        mark_of(message)[0],
+        None,
+        canonical(result["response"]["body"]),
+        key=message.key(),
+        headers=tuple(header for header in message.headers() or () if header[0] not in OURS),
+        ran_ms=(sent_ms + ours["times_ms"]["dispatched"], sent_ms + ours["times_ms"]["done"]),
+    )
