@@ -10,6 +10,7 @@ from typing import Final
 from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit
 from stream.cli.finding.search import Search
+from stream.cli.held import held_words
 from stream.cli.installation import find_installation
 from stream.cli.options import installation_options, json_option, timeout_option
 from stream.cli.parser import Commands
@@ -41,7 +42,9 @@ def run(arguments: argparse.Namespace) -> int:
         hits += 1
         print(json.dumps(_as_json(hit)) if arguments.json else _as_text(hit), flush=True)
     if not hits:
-        print(f"headrace: no record '{arguments.record}'", file=sys.stderr)
+        unseen = search.held_inputs()
+        hint = f"; {held_words(unseen)}" if unseen else ""
+        print(f"headrace: no record '{arguments.record}'{hint}", file=sys.stderr)
     return 0 if hits else 1
 
 

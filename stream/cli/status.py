@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections.abc import Sequence
+from importlib.metadata import version
 from typing import Any, Final
 
 from stream.cli.installation import find_installation
 from stream.cli.options import installation_options, json_option, seconds
 from stream.cli.overview.pace import duration
-from stream.cli.overview.report import Report, beside_lanes, status_report
+from stream.cli.overview.report import Report, beside_lanes, processes, status_report
 from stream.cli.parser import Commands
 from stream.cli.tables import print_table, table
 
@@ -28,25 +30,36 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     found = find_installation(arguments)
-    report = status_report(found, arguments.interval)
     if arguments.json:
-        print(json.dumps(report, indent=2))
-    else:
-        _show(report)
-        print("\n".join(beside_lanes(found)))
+        print(json.dumps(status_report(found, arguments.interval), indent=2))
+        return 0
+    print(f"headrace {version('headrace')} on {found.bootstrap_servers}", flush=True)
+    # Before the broker is asked anything: where it is silent, this is what there is to see.
+    _show_processes(processes(found.runtime))
+    report = status_report(found, arguments.interval)
+    _show_lanes(report)
+    print("\n".join([*beside_lanes(found), f"{report['dead_letters']} dead letters", *_held_lines(report)]))
     return 0
 
 
-def _show(report: Report) -> None:
-    print(
-        f"headrace {report['version']} on {', '.join(report['brokers'])}; {report['dead_letters']} dead letters"
-    )
-    if report["processes"]:
-        processes = table("Processes", "name", "state", "pid", "why")
-        for one in report["processes"]:
-            state = one["state"] if one["alive"] else f"{one['state']} (gone)"
-            processes.add_row(one["name"], state, str(one["pid"]), one.get("reason") or "")
-        print_table(processes)
+def _held_lines(report: Report) -> list[str]:
+    if "held" not in report:
+        return []
+    named = ", ".join(f"{place}: {count}" for place, count in report["held"].items())
+    return [f"behind open transactions (one of ours is open for less than a second), in no lag: {named}"]
+
+
+def _show_processes(found: Sequence[Report]) -> None:
+    if not found:
+        return
+    rows = table("Processes", "name", "state", "pid", "why")
+    for one in found:
+        state = one["state"] if one["alive"] else f"{one['state']} (gone)"
+        rows.add_row(one["name"], state, str(one["pid"]), one.get("reason") or "")
+    print_table(rows)
+
+
+def _show_lanes(report: Report) -> None:
     lanes = table("Lanes", "endpoint", "lane", "lag", "running", "records/s", "time left")
     for endpoint, told in report["endpoints"].items():
         for lane, work in told["lanes"].items():

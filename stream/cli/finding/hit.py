@@ -15,6 +15,8 @@ class State(StrEnum):
     RELEASED = "released"
     RUNNING = "running"
     ANSWERED = "answered"
+    #: Its work is done, and no reader finds its output.
+    FINISHED = "finished"
     DEAD = "dead"
 
 
@@ -24,7 +26,7 @@ class Hit:
 
     source: Source
     state: State
-    #: The record that says so: on the input, work or output topic. None: it was there and is deleted.
+    #: The record that says so: on the input, work or output topic. None: no reader finds one.
     where: Source | None
     #: For a person: the failure, what is before it, who runs it.
     why: str | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from itertools import islice
 from typing import Final
@@ -13,12 +13,13 @@ from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.outputs import output_topics, outputs
 from stream.cli.finding.underway import Underway
 from stream.cli.finding.wanted import Wanted, WantedId, WantedSource, WantedSources
+from stream.cli.held import held, held_words, input_topics, work_topics
+from stream.cli.standing import ASK_S, partitions_of
 from stream.config.settings import Settings
-from stream.log.base import Log, LogReader
+from stream.log.base import Log, LogReader, Partition
 
 #: One custom_id may stand on very many records; so many are told.
 HITS_MAX: Final = 100
-ASK_S: Final = 10.0
 
 
 class Search:
@@ -77,4 +78,23 @@ class Search:
                     del left[hit.source]
                     yield hit
         for source in left:
-            yield Hit(source, State.ANSWERED, None, "its output is no longer on its topic")
+            yield self._unseen(source)
+
+    def _unseen(self, source: Source) -> Hit:
+        """Routed, and on no topic for a reader: hidden, deleted or discarded."""
+        work = self._held(work_topics(self._settings, self._topics))
+        found = work | self._held(output_topics(self._settings, self._topics))
+        gone = "deleted by retention, or discarded by `quarantine reset`"
+        if not found:
+            return Hit(source, State.FINISHED, None, f"its output is no longer on its topic: {gone}")
+        what = "neither a work record nor an output of it is visible" if work else "its output is not visible"
+        words = f"{what}: {held_words(found)}; or it was {gone}"
+        return Hit(source, State.RELEASED if work else State.FINISHED, None, words)
+
+    def held_inputs(self) -> dict[Partition, int]:
+        """What no reader sees of the inputs, and we not either."""
+        return self._held(input_topics(self._settings, self._topics))
+
+    def _held(self, names: Iterable[str]) -> dict[Partition, int]:
+        with self._deadline.asking(ASK_S) as ask_s:
+            return held(self._log.admin(), partitions_of(self._topics, names), ask_s)

@@ -11,8 +11,8 @@ from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.scan import scan_topics
 from stream.cli.finding.wanted import Wanted, WantedSources, position
+from stream.cli.held import input_topics
 from stream.cli.standing import ASK_S, Standing, partitions_of, standings
-from stream.config.patterns import TopicPattern
 from stream.config.settings import Settings
 from stream.log.base import Log, Partition
 from stream.topics.left_behind import left_behind
@@ -63,8 +63,7 @@ class Underway:
         if wanted.single is not None:
             topic, partition, offset = wanted.single
             return {Partition(topic, partition): offset}
-        patterns = [TopicPattern(binding.pattern) for binding in self._settings.inputs]
-        return [topic for topic in self._topics if any(pattern.matches(topic) for pattern in patterns)]
+        return input_topics(self._settings, self._topics)
 
     def _workers(self) -> Mapping[str, str]:
         """Source -> the worker in whose engine it is."""

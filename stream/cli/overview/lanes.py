@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from schemas.lane import LANES, Lane
+from stream.cli.held import input_topics
 from stream.cli.overview.pace import Pace
 from stream.cli.standing import partitions_of, standings
-from stream.config.patterns import TopicPattern
 from stream.config.settings import Settings
 from stream.log.base import LogAdmin
 from stream.topics.left_behind import left_behind
@@ -60,9 +60,8 @@ def lane_works(
 
 def unrouted(admin: LogAdmin, settings: Settings, topics: Mapping[str, int]) -> int:
     """Input records that no dispatcher has taken over yet: they are in no lane."""
-    inputs = [TopicPattern(binding.pattern) for binding in settings.inputs]
-    names = [topic for topic in topics if any(pattern.matches(topic) for pattern in inputs)]
-    found = standings(admin, settings.dispatcher_group, partitions_of(topics, names))
+    places = partitions_of(topics, input_topics(settings, topics))
+    found = standings(admin, settings.dispatcher_group, places)
     return sum(standing.lag for standing in found.values())
 
 

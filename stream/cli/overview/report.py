@@ -8,30 +8,40 @@ from typing import Any
 
 from schemas.lane import LANES
 from stream.cli.beats import last_beats
+from stream.cli.held import held, served_topics
 from stream.cli.installation import Installation
 from stream.cli.overview.dead_letters import count_dead_letters
 from stream.cli.overview.lanes import Key, LaneWork, lane_works, stranded, unrouted
 from stream.cli.overview.map_versions import map_versions
 from stream.cli.overview.running import running_now
-from stream.cli.standing import ASK_S
+from stream.cli.standing import ASK_S, partitions_of
 from stream.processes.identity import Identity
 
 Report = dict[str, Any]
 
 
 def status_report(found: Installation, interval_s: float) -> Report:
-    """Takes `interval_s` where there is work to do. LogTimeout when the broker does not answer."""
+    """Takes `interval_s` where there is work to do. LogTimeout when the broker does not answer.
+
+    `held` is there only while a transaction is open: offsets by partition that no reader sees, and no lag counts.
+    """
     log, settings = found.log("status"), found.settings
     topics = log.admin().topics(ASK_S)
     works = lane_works(log.admin(), settings, topics, interval_s)
     running = running_now(last_beats(log, settings, topics))
     versions = map_versions(log, settings, topics)
+    hidden = held(log.admin(), partitions_of(topics, served_topics(settings, topics)))
     return {
         "brokers": found.bootstrap_servers.split(","),
         "processes": processes(found.runtime),
         "endpoints": {name: _endpoint(name, works, running, versions[name]) for name in settings.endpoints},
         "dead_letters": count_dead_letters(log, settings, topics),
         "version": version("headrace"),
+        **(
+            {"held": {f"{topic}/{number}": count for (topic, number), count in hidden.items()}}
+            if hidden
+            else {}
+        ),
     }
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 
 from schemas import headers as names
 from schemas.dead_letter import DeadLetter, write_dead_letter
@@ -21,6 +21,10 @@ from stream.log.plain import Delivery
 from stream.topics import ensure_topics
 from stream.worker.heartbeat import Heartbeat, heartbeat_record
 from workers.endpoint import Endpoint
+
+
+class _Died(Exception):
+    """A producer is gone, and its transaction is not."""
 
 
 class Nobody:
@@ -101,6 +105,18 @@ class InMemory:
                 consumer.poll(1, 0.01)
             commit = OffsetCommit(*place, offset, metadata)
             assert isinstance(producer.publish([], [commit], consumer.group()), Success)
+
+    def hang(self, topic: str, partition: int = 0) -> None:
+        """A transaction on this partition stays open; what comes after it is hidden too."""
+
+        def die(point: str) -> None:
+            if point == "produced":
+                raise _Died
+
+        producer = self.log.producer(f"hangs.{topic}.{partition}")
+        producer.start(5)
+        with suppress(_Died):
+            producer.publish([Output(topic, None, b"{}", [], partition)], [], None, reach=die)
 
     @property
     def worker_group(self) -> str:

@@ -85,12 +85,51 @@ def test_a_dead_letter_is_found_with_its_cause(here: InMemory, by_id: bool) -> N
     assert find(here, "r-1" if by_id else str(source)) == [hit]
 
 
-def test_what_is_done_but_has_no_output_any_more_was_answered(here: InMemory) -> None:
+def finished(here: InMemory) -> Source:
+    """Its work is done, and no output of it is put anywhere."""
     source = here.request("r-1")
     routed(here, source)
     work = here.release(source)
     here.done(here.worker_group, Partition(work.topic, work.partition), OffsetMap.empty(work.offset + 1))
-    assert find(here, "r-1") == [Hit(source, State.ANSWERED, None, "its output is no longer on its topic")]
+    return source
+
+
+def test_what_is_done_and_has_no_output_is_finished_and_both_causes_are_named(here: InMemory) -> None:
+    source = finished(here)
+    why = "its output is no longer on its topic: deleted by retention, or discarded by `quarantine reset`"
+    assert find(here, "r-1") == [Hit(source, State.FINISHED, None, why)]
+
+
+def test_an_output_behind_an_open_transaction_is_not_called_deleted(here: InMemory) -> None:
+    source = finished(here)
+    here.hang(here.settings.outputs.results)
+    here.answer(source, "r-1")
+    [hit] = find(here, "r-1")
+    assert (hit.state, hit.where) == (State.FINISHED, None)
+    assert hit.why == (
+        "its output is not visible: headrace.results/0 holds 2 records at most behind an open transaction "
+        "(docs/operations.md, hanging transactions); "
+        "or it was deleted by retention, or discarded by `quarantine reset`"
+    )
+
+
+def test_a_work_record_behind_an_open_transaction_is_not_called_answered(here: InMemory) -> None:
+    source = here.request("r-1")
+    routed(here, source)
+    here.hang(here.work)
+    here.release(source)
+    [hit] = find(here, "r-1")
+    assert (hit.state, hit.where) == (State.RELEASED, None)
+    assert f"{here.work}/0 holds 2 records at most behind an open transaction" in (hit.why or "")
+
+
+def test_an_input_behind_an_open_transaction_is_hinted_at(here: InMemory) -> None:
+    search = Search(here.log, here.settings, Deadline(20))
+    assert search.held_inputs() == {}
+    here.hang(here.requests, 3)
+    here.request("r-1", 3)
+    assert list(search.run("r-1")) == []
+    assert search.held_inputs() == {Partition(here.requests, 3): 2}
 
 
 def test_an_output_without_the_id_is_found_by_its_source(here: InMemory) -> None:
@@ -119,7 +158,7 @@ def test_the_map_says_what_above_the_base_is_done(here: InMemory) -> None:
     base = works[0].offset
     done_above = OffsetMap(base, base + 2, (base, base + 1))
     here.done(here.worker_group, Partition(here.work, 0), done_above)
-    assert [find(here, f"r-{number}")[0].state for number in range(3)] == ["released", "released", "answered"]
+    assert [find(here, f"r-{number}")[0].state for number in range(3)] == ["released", "released", "finished"]
 
 
 def test_all_records_of_one_id_are_told(here: InMemory) -> None:

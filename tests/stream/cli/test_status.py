@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
+import socket
 from collections.abc import Callable
 from contextlib import closing
+from pathlib import Path
 
 import psutil
 import pytest
@@ -13,15 +16,18 @@ import pytest
 from cache.shard_map import encode_map, uniform
 from schemas.lane import LANES, Lane
 from schemas.source import Source
+from stream.cli import installation, status
 from stream.cli.beats import last_beats
+from stream.cli.deadline import Deadline
+from stream.cli.installation import Installation
 from stream.cli.overview.dead_letters import count_dead_letters
 from stream.cli.overview.lanes import Key, lane_works, unrouted
 from stream.cli.overview.map_versions import map_versions
 from stream.cli.overview.pace import Pace, duration
-from stream.cli.overview.report import processes
+from stream.cli.overview.report import processes, status_report
 from stream.cli.overview.running import running_now
 from stream.ledger.offset_map import OffsetMap
-from stream.log.base import Output, Partition
+from stream.log.base import Log, Output, Partition
 from tests.stream.cli.conftest import Installed, Run
 from tests.stream.cli.in_memory import InMemory
 
@@ -128,6 +134,57 @@ def test_a_process_that_is_not_there_any_more_is_told() -> None:
     started = psutil.Process().create_time()
     told = processes({"processes": [{**me, "started": started}, {**me, "started": started - 60}]})
     assert [one["alive"] for one in told] == [True, False]
+
+
+class Told(Installation):
+    """An installation whose log is in memory."""
+
+    def __init__(self, here: InMemory) -> None:
+        super().__init__(here.settings, None, Path("nowhere"), {"bootstrap_servers": "memory:1"})
+        object.__setattr__(self, "here", here)
+
+    def log(self, command: str, deadline: Deadline | None = None) -> Log:
+        log: Log = self.here.log  # type: ignore[attr-defined]
+        return log
+
+
+def test_what_an_open_transaction_hides_is_told_beside_the_lag(here: InMemory) -> None:
+    assert "held" not in status_report(Told(here), 0)
+    hung = (here.requests, here.work, here.settings.outputs.results, here.settings.outputs.dead_letters)
+    for topic in hung:
+        here.hang(topic)
+    here.answer(Source("in", 0, 0))
+    report = status_report(Told(here), 0)
+    assert report["held"] == {f"{topic}/0": 2 if topic.endswith("results") else 1 for topic in hung}
+    assert report["endpoints"]["sim"]["lanes"]["batch"]["lag"] == 0
+
+
+def test_status_for_people_names_what_is_hidden(
+    here: InMemory, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here.hang(here.settings.outputs.results)
+    monkeypatch.setattr(status, "find_installation", lambda _: Told(here))
+    status.run(argparse.Namespace(json=False, interval=0))
+    assert "behind open transactions" in (out := capsys.readouterr().out)
+    assert "in no lag: headrace.results/0: 1" in out
+
+
+def test_where_the_broker_is_silent_the_processes_are_told_first(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(installation, "ANSWER_S", 0.5)
+    state = tmp_path / "state"
+    state.mkdir()
+    entry = {"role": "worker", "name": "worker-sim-00", "pid": 1, "started": 0, "state": "running"}
+    with closing(socket.create_server(("127.0.0.1", 0))) as silent:
+        servers = f"127.0.0.1:{silent.getsockname()[1]}"
+        told = json.dumps({"bootstrap_servers": servers, "processes": [entry]})
+        (state / "runtime.json").write_text(told)
+        ended = run("status", "--state-dir", str(state))
+    assert ended.code == 1
+    assert "no answer from the broker" in ended.err
+    assert "worker-sim-00" in ended.out
+    assert "running (gone)" in ended.out
 
 
 @pytest.mark.broker
