@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
+from stream.cli.beats import last_beats
 from stream.cli.deadline import Deadline
 from stream.cli.installation import Installation, find_installation
 from stream.cli.options import installation_options, json_option, partition, timeout_option
 from stream.cli.parser import Commands
 from stream.cli.setaside.fresh_map import write_fresh_map
-from stream.cli.setaside.partitions import ASK_S, distrusted, distrusted_one
+from stream.cli.setaside.newer_records import refusing_workers
+from stream.cli.setaside.partitions import ASK_S, NEWER, distrusted, distrusted_one
 from stream.cli.setaside.reply_topics import RefusedTopic, refused_topics
 from stream.cli.standing import Standing
 from stream.cli.tables import print_table, table
@@ -52,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
     write_fresh_map(log, found.settings, standing.group, standing.partition, offset)
     name = f"{standing.partition.topic}/{standing.partition.partition}"
     print(f"{name} goes on at {offset} of {standing.end} for {standing.group}")
-    print("a process that has it set aside takes it up when it is assigned again: restart it if it does not")
+    print("a process that has it set aside looks at it every ten seconds, and takes it up then")
     return 0
 
 
@@ -69,14 +71,18 @@ def _list(found: Installation, deadline: Deadline, *, as_json: bool) -> int:
         topics = log.admin().topics(ask_s)
     partitions = list(distrusted(log.admin(), found.settings, topics, deadline))
     refused = refused_topics(log, found.settings, list(topics), deadline)
+    with deadline.asking(ASK_S) as ask_s:
+        beats = last_beats(log, found.settings, topics, ask_s=ask_s)
+    workers = refusing_workers(beats, partitions, found.settings)
     if as_json:
         told = {
             "partitions": [_as_json(one) for one in partitions],
             "reply_topics": [asdict(one) for one in refused],
+            "workers": workers,
         }
         print(json.dumps(told, indent=2))
     else:
-        _show(partitions, refused)
+        _show(partitions, refused, workers)
     return 0
 
 
@@ -91,9 +97,13 @@ def _as_json(standing: Standing) -> dict[str, Any]:
     }
 
 
-def _show(partitions: Sequence[Standing], refused: Sequence[RefusedTopic]) -> None:
-    if not partitions and not refused:
+def _show(
+    partitions: Sequence[Standing], refused: Sequence[RefusedTopic], workers: Mapping[str, int]
+) -> None:
+    if not partitions and not refused and not workers:
         print("nothing is set aside")
+    for worker, count in workers.items():
+        print(f"{worker} has set aside {count} partitions, not all for their map: {NEWER}")
     if partitions:
         rows = table("Partitions", "partition", "group", "committed", "end", "why")
         for one in partitions:
@@ -102,8 +112,8 @@ def _show(partitions: Sequence[Standing], refused: Sequence[RefusedTopic]) -> No
             rows.add_row(name, one.group, str(told["committed"]), str(one.end), one.distrust)
         print_table(rows)
     if refused:
-        rows = table("Reply topics", "topic", "exists", "dead letters", "newest refusal")
+        rows = table("Reply topics", "topic", "exists", "not replayed", "newest refusal")
         for topic in refused:
             rows.add_row(topic.topic, "yes" if topic.exists else "no", str(topic.dead_letters), topic.why)
         print_table(rows)
-        print("mend the topic, then: headrace dead-letters replay --class unwritable")
+        print("when the topic exists and takes them: headrace dead-letters replay --class unwritable")

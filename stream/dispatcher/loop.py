@@ -111,6 +111,7 @@ class Dispatcher:
             self._intake.read(self._records_max, self._patience_s())
         self._commits.commit(self._read_ahead)
         self._lag.look()
+        self._owned.look_again()
         if not self._running and self._owned.joined:
             self._running = True
             self._parts.report("running")

@@ -10,7 +10,7 @@ from stream.dispatcher.batch import Batches
 from stream.dispatcher.bindings import Bindings, Inlet
 from stream.dispatcher.parts import Parts
 from stream.dispatcher.position import Position
-from stream.errors import LogTimeout, MapUnreadable, TopicMismatch
+from stream.errors import LogError, LogTimeout, MapUnreadable, TopicMismatch
 from stream.ledger.offset_map import decode
 from stream.log.base import Committed, LogAdmin, LogConsumer, Partition, Watermarks
 
@@ -35,6 +35,9 @@ class Owned:
         self._clock_s = parts.clock_s
         self._metrics = parts.metrics
         self.positions: dict[Partition, Position] = {}
+        #: What was committed when it was set aside.
+        self._distrusted: dict[Partition, Committed | None] = {}
+        self._look_again_s = 0.0
         #: The group has given us something to do, even if it is nothing.
         self.joined = False
 
@@ -51,8 +54,36 @@ class Owned:
             else:
                 log.error("%s/%d is set aside: %s", *partition, position.set_aside)
                 self.consumer.pause([partition])
+                self._distrusted[partition] = committed[partition]
         self._report_set_aside()
         return {partition: self.positions[partition].next_seen for partition in partitions}
+
+    def look_again(self) -> None:
+        """Now and then, whether what is set aside can be read by now: `headrace quarantine` may have mended it."""
+        now = self._clock_s()
+        aside = [place for place, position in self.positions.items() if position.set_aside is not None]
+        if not aside or now < self._look_again_s:
+            return
+        self._look_again_s = now + self._rules.quarantine_every_s
+        try:
+            committed = self.consumer.committed(aside, self._rules.lag_timeout_s)
+            marks = self._admin.watermarks(aside, self._rules.lag_timeout_s)
+            for partition in aside:
+                self._take_back(partition, committed[partition], marks[partition])
+        except LogError as silent:
+            log.warning("what is set aside cannot be looked at now: %s", silent)
+        self._report_set_aside()
+
+    def _take_back(self, partition: Partition, found: Committed | None, marks: Watermarks) -> None:
+        """Only what somebody wrote anew is trusted: an offset beyond the end must not become sound because the end grows."""
+        if found == self._distrusted[partition]:
+            return
+        position = self._take_over(partition, found, marks)
+        if position.set_aside is None:
+            log.warning("%s/%d is read again, from offset %d", *partition, position.next_seen)
+            self.consumer.seek(partition, position.next_seen)
+            self.consumer.resume([partition])
+            self.positions[partition] = position  # last: where one of them fails it is looked at again
 
     def revoked(self, partitions: Sequence[Partition]) -> None:
         """What was read and is not committed is read again by the next owner: routing costs little."""

@@ -30,5 +30,7 @@ class Rules:
     #: Lag is looked at so often.
     lag_every_s: float = 5.0
     lag_timeout_s: float = 1.0
+    #: Partitions set aside are looked at again so often: an operator may have mended them.
+    quarantine_every_s: float = 10.0
     #: The retention of the inputs is read so often.
     retention_every_s: float = 60.0

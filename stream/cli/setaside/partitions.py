@@ -13,6 +13,11 @@ from stream.errors import UsageError
 from stream.log.base import LogAdmin, Partition
 
 ASK_S = 10.0
+#: Of a partition of a work topic that a worker refuses all the same.
+NEWER = (
+    "where a worker refuses it all the same, its log names a record of a newer `headrace-version`: "
+    "start workers of that version, a reset would lose what waits there"
+)
 
 
 def distrusted(
@@ -34,7 +39,8 @@ def distrusted_one(admin: LogAdmin, settings: Settings, wanted: Partition) -> St
         if wanted.topic in names:
             standing = standings(admin, group, [wanted])[wanted]
             if standing.distrust is None:
-                raise UsageError(f"{wanted.topic}/{wanted.partition} is not set aside: its map is sound")
+                sound = f"{wanted.topic}/{wanted.partition} is not set aside: its map is sound"
+                raise UsageError(sound if group == settings.dispatcher_group else f"{sound}; {NEWER}")
             return standing
     raise UsageError(f"{wanted.topic} is neither an input nor a work topic of this installation")
 

@@ -15,6 +15,8 @@ from stream.cli.finding.scan import scan_topics
 from stream.config.settings import Settings
 from stream.log.base import Log, Record
 from stream.log.readable import safe_headers
+from stream.replay.find import PATIENCE_S, Found
+from stream.replay.markers import Markers
 
 _UNWRITABLE = ErrorClass.UNWRITABLE.encode()
 
@@ -25,6 +27,7 @@ class RefusedTopic:
 
     topic: str
     exists: bool
+    #: Those that were not replayed.
     dead_letters: int = 0
     #: The newest refusal.
     why: str = ""
@@ -33,17 +36,31 @@ class RefusedTopic:
 def refused_topics(
     log: Log, settings: Settings, topics: Sequence[str], deadline: Deadline
 ) -> list[RefusedTopic]:
-    """All that dead letters name, also those that were mended since: their dead letters wait for a replay."""
+    """All that dead letters name which were not replayed; one that was mended since waits for that."""
     found: dict[str, RefusedTopic] = {}
     dead_letters = [topic for topic in topics if topic == settings.outputs.dead_letters]
+    markers = Markers(log, settings)
+    if settings.own_topic("replays") in topics:
+        with deadline.asking(PATIENCE_S):
+            markers.read()
     for record in scan_topics(log, dead_letters, deadline):
-        if _class(record) != _UNWRITABLE:
+        if _class(record) != _UNWRITABLE or _is_replayed(record, markers):
             continue
         topic, why = _target(record, settings)
         refused = found.setdefault(topic, RefusedTopic(topic, topic in topics))
         refused.dead_letters += 1
         refused.why = why
     return sorted(found.values(), key=lambda refused: refused.topic)
+
+
+def _is_replayed(record: Record, markers: Markers) -> bool:
+    try:
+        letter = parse_dead_letter(record.key(), None, safe_headers(record))
+    except SchemasError:
+        return False
+    return (
+        markers.run_of(Found(record.partition(), record.offset(), record.timestamp()[1], letter)) is not None
+    )
 
 
 def _class(record: Record) -> bytes | None:

@@ -6,9 +6,10 @@ import pytest
 
 from stream.config.settings import InputBinding
 from stream.dispatcher.bindings import Bindings
+from stream.dispatcher.loop import Dispatcher
 from stream.errors import TopicMismatch
 from stream.ledger.offset_map import OffsetMap, encode
-from stream.log.base import OffsetCommit, Partition
+from stream.log.base import OffsetCommit, Partition, Success
 from tests.stream.dispatcher.stage import INPUT, Stage, bound, line
 
 GOOD = line()
@@ -57,6 +58,49 @@ def test_a_partition_whose_metadata_cannot_be_trusted_is_set_aside_and_the_other
     assert [work.source[1:] for work in stage.work] == [(1, 0), (1, 1)]
     found = stage.committed[Partition(INPUT, 0)]
     assert found == (offset, metadata)
+
+
+def test_a_partition_that_was_mended_is_read_again_within_ten_seconds_and_no_assignment() -> None:
+    stage = Stage()
+    stage.send(GOOD, GOOD, GOOD)
+    commit_by_hand(stage, 1, "v1:nonsense")
+    made = stage.dispatcher()
+    made.turn()
+    assert stage.work == []
+    mend(stage, made, 1, encode(OffsetMap.empty(1)))
+    turn(stage, made, 9)
+    assert stage.work == []
+    turn(stage, made, 1)
+    assert [work.source.offset for work in stage.work] == [1, 2]
+    made.close()
+    stage.dispatch()
+    assert [work.source.offset for work in stage.work] == [1, 2]
+
+
+def test_an_offset_beyond_the_end_does_not_become_sound_because_the_topic_grows() -> None:
+    stage = Stage()
+    stage.send(GOOD)
+    commit_by_hand(stage, 3, encode(OffsetMap.empty(3)))
+    made = stage.dispatcher()
+    made.turn()
+    stage.send(GOOD, GOOD, GOOD)
+    turn(stage, made, 11)
+    assert stage.work == []
+    made.close()
+
+
+def turn(stage: Stage, made: Dispatcher, seconds: float) -> None:
+    stage.seconds += seconds
+    for _ in range(4):
+        made.turn()
+
+
+def mend(stage: Stage, made: Dispatcher, offset: int, metadata: str) -> None:
+    """As `headrace quarantine` does beside a running dispatcher: nothing of it is assigned anew."""
+    producer = stage.log.producer("by-hand")
+    producer.start(1)
+    commit = OffsetCommit(INPUT, 0, offset, metadata)
+    assert isinstance(producer.publish([], [commit], made._consumer.group()), Success)
 
 
 def test_offsets_of_an_operator_without_a_map_are_accepted() -> None:

@@ -1,0 +1,73 @@
+"""What an operator mended beside a running dispatcher, on a real Kafka: seeking on a paused partition, above all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from confluent_kafka import Consumer, TopicPartition
+
+from stream.broker import EmbeddedBroker
+from stream.cli.setaside.fresh_map import write_fresh_map
+from stream.config.settings import InputBinding, Outputs, Settings
+from stream.dispatcher.parts import Parts
+from stream.log.base import Partition
+from stream.place import Place
+from stream.topics import ensure_topics
+from tests.stream.dispatcher.test_on_kafka import GOOD, Site, turn_until
+from workers.endpoint import Endpoint
+
+pytestmark = pytest.mark.broker
+
+
+@dataclass
+class Impatient(Site):
+    """Its dispatcher looks often at what is set aside."""
+
+    @property
+    def parts(self) -> Parts:
+        parts = super().parts
+        return replace(parts, rules=replace(parts.rules, quarantine_every_s=0.3))
+
+
+@pytest.fixture
+def site(kafka: EmbeddedBroker, unique: Callable[[str], str], tmp_path: Path) -> Site:
+    prefix = unique("mended") + "."
+    settings = Settings(
+        prefix=prefix,
+        inputs=(InputBinding(f"{prefix}requests"),),
+        outputs=Outputs(f"{prefix}results", f"{prefix}dead-letters", (f"{prefix}results",)),
+        endpoints={"sim": Endpoint("sim", "simulated", partitions=2)},
+    )
+    return Impatient(Place(kafka.bootstrap_servers, tmp_path, "dispatcher-00"), settings)
+
+
+def test_a_partition_that_quarantine_replay_mended_is_read_again_by_the_running_dispatcher(
+    site: Site, caplog: pytest.LogCaptureFixture
+) -> None:
+    place, group = Partition(site.input, 0), site.settings.dispatcher_group
+    ensure_topics(site.log.admin(), site.settings)
+    site.send(GOOD, GOOD)
+    spoil(site, TopicPartition(*place, 1, "v1:nonsense"))
+    made = site.dispatcher()
+    turn_until(made, lambda: place in made._owned.positions)
+    assert made._owned.positions[place].set_aside is not None
+    with ThreadPoolExecutor(1) as beside:
+        replayed = beside.submit(write_fresh_map, site.log, site.settings, group, place, 0)
+        turn_until(made, lambda: replayed.done() and site.done(site.input))
+        replayed.result()
+    made.close()
+    assert [work.source.offset for work in site.work()] == [0, 1]
+    # It was not assigned anew: our own look found it.
+    assert f"{site.input}/0 is read again, from offset 0" in caplog.messages
+
+
+def spoil(site: Site, commit: TopicPartition) -> None:
+    """Commit what no dispatcher of ours would, before one has ever run."""
+    servers, group = site.place.bootstrap_servers, site.settings.dispatcher_group
+    client = Consumer({"bootstrap.servers": servers, "group.id": group})
+    client.commit(offsets=[commit], asynchronous=False)
+    client.close()
