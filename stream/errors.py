@@ -9,6 +9,7 @@ StreamError
 |   +-- LogFenced        another process owns our slot; exit 4
 |   |   +-- MemberFenced   so says the group, which may err: ask the producer (`is_fenced`)
 |   +-- TopicMismatch    a topic is not as the service needs it: says what to do
+|   +-- RightMissing     the broker does not allow what a role must do: says which right on what, and what to do
 +-- LedgerBroken         an invariant of exactly-once does not hold: the process must end
 +-- MapUnreadable        a partition's offset map cannot be trusted: that partition is quarantined
 +-- WaitedTooLong        a --timeout passed before it was done; exit 3
@@ -63,6 +64,10 @@ class MemberFenced(LogFenced):
 
 class TopicMismatch(LogError):
     """A topic is not as the service needs it."""
+
+
+class RightMissing(LogError):
+    """The broker does not allow what a role must do."""
 
 
 class LedgerBroken(StreamError):

@@ -16,7 +16,7 @@ from stream.place import Place
 from stream.role.environment import fault_points, registry_of
 from stream.role.stop_signal import StopSignal
 from stream.supervisor.report import RoleState, report
-from stream.topics import ensure_topics
+from stream.topics import dispatcher_needs, ensure_topics, refuse_missing_rights
 
 EXIT_DONE: Final = 0
 #: Net allocations before the youngest objects are searched for cycles: about one full transaction's.
@@ -70,4 +70,5 @@ def _serve(settings: Settings, slot: int, parts: Parts) -> None:
     parts.report("starting")
     admin = parts.log.admin()
     ensure_topics(admin, settings)
+    refuse_missing_rights(admin, dispatcher_needs(settings, admin.topics(parts.rules.offsets_try_s)))
     Dispatcher(settings, slot, parts, admin).run()

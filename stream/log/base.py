@@ -233,6 +233,9 @@ class LogAdmin(Protocol):
     def delete(self, names: Sequence[str], timeout_s: float) -> None: ...
     def delete_records(self, below: Mapping[Partition, int], timeout_s: float) -> None: ...
 
+    def may_on_topics(self, names: Sequence[str], timeout_s: float) -> Mapping[str, frozenset[str] | None]:
+        """What we may do with each ("Read", "Write", … as ACLs have it); None: nobody can say, or the topic is not seen."""
+
     def group_offsets(
         self, group: str, partitions: Sequence[Partition], timeout_s: float
     ) -> Mapping[Partition, Committed | None]:

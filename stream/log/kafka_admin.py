@@ -11,9 +11,17 @@ from confluent_kafka import (
     Consumer,
     IsolationLevel,
     KafkaError,
+    TopicCollection,
     TopicPartition,
 )
-from confluent_kafka.admin import AdminClient, ConfigResource, NewTopic, OffsetSpec, ResourceType
+from confluent_kafka.admin import (
+    AclOperation,
+    AdminClient,
+    ConfigResource,
+    NewTopic,
+    OffsetSpec,
+    ResourceType,
+)
 
 from stream.errors import LogTimeout
 from stream.log.base import Committed, Partition, TopicDescription, Watermarks
@@ -99,13 +107,27 @@ class KafkaAdmin:
             lambda place: f"delete records of {place.topic}/{place.partition}",
         )
 
+    def may_on_topics(self, names: Sequence[str], timeout_s: float) -> Mapping[str, frozenset[str] | None]:
+        answers = self._requests.ask(
+            timeout_s,
+            lambda client, left: client.describe_topics(
+                TopicCollection(list(names)), include_authorized_operations=True, request_timeout=left
+            ),
+            lambda name: f"rights on topic {name}",
+            fine=(KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.UNKNOWN_TOPIC_OR_PART),
+        )
+        return dict.fromkeys(names) | {
+            name: _operations(answer.authorized_operations) for name, answer in answers.items()
+        }
+
     def group_offsets(
         self, group: str, partitions: Sequence[Partition], timeout_s: float
     ) -> Mapping[Partition, Committed | None]:
         """Asked by a consumer that never joins.
 
         librdkafka 2.16.0 kills the process when its admin client asks while the coordinator loads or moves: the
-        answer's handler (rd_kafka_handle_OffsetFetch) wants a member's state, and an admin client has none.
+        answer's handler (rd_kafka_handle_OffsetFetch) wants a member's state, and an admin client has none. Describing
+        a group kills it too (librdkafka 4605, seen): ask an admin client nothing that goes to a coordinator.
         """
         if not partitions:
             return {}
@@ -177,3 +199,10 @@ class KafkaAdmin:
             if time.monotonic() >= deadline:
                 raise LogTimeout(f"topics without a leader: {sorted(names - ready)}")
             time.sleep(_LOOK_AGAIN_S)
+
+
+def _operations(told: Sequence[AclOperation] | None) -> frozenset[str] | None:
+    """As ACLs are written: DescribeConfigs. Nothing at all is no answer: whoever is answered may at least describe."""
+    if not told:
+        return None
+    return frozenset("".join(word.capitalize() for word in each.name.split("_")) for each in told)

@@ -63,7 +63,7 @@ class KafkaConsumer:
         # A callback served by consume makes the record before it stale; librdkafka drops its own, not this one.
         if not self._touched or Partition(first.topic(), first.partition()) not in self._touched:
             batch.insert(0, first)
-        return sort_messages(batch)
+        return sort_messages(batch, self._group)
 
     def pause(self, partitions: Sequence[Partition]) -> None:
         self._paused.update(partitions)

@@ -7,8 +7,9 @@ from typing import Final, Protocol
 
 from confluent_kafka import KafkaError
 
-from stream.errors import LogError, LogFenced, LogTimeout, MemberFenced
+from stream.errors import LogError, LogFenced, LogTimeout, MemberFenced, RightMissing
 from stream.log import reasons
+from stream.log.how_to_allow import how_to_allow
 
 
 class ErrorFlags(Protocol):
@@ -94,10 +95,16 @@ def _tells_fencing(error: ErrorFlags) -> bool:
     return error.code() == KafkaError._FATAL and any(KafkaError(code).str() in error.str() for code in _TWIN)
 
 
-def consumer_failure(error: ErrorFlags) -> LogError | None:
-    """What a consumer's error event means for its process; None: librdkafka recovers by itself."""
+def consumer_failure(
+    error: ErrorFlags, topic: str | None = None, group: str | None = None
+) -> LogError | None:
+    """What an error event of a group's consumer, about this topic, means for its process; None: librdkafka recovers by itself."""
     if _tells_fencing(error):
         return MemberFenced(f"another process is this member of the group: {error.str()}")
+    if error.code() == KafkaError.GROUP_AUTHORIZATION_FAILED and group:
+        return RightMissing(how_to_allow("group", group, ("Read", "Describe")))
+    if error.code() == KafkaError.TOPIC_AUTHORIZATION_FAILED and topic:
+        return RightMissing(how_to_allow("topic", topic, ("Read", "Describe")))
     if error.code() in _DENIED:
         return LogError(f"not allowed, see `headrace topics` for the rights a role needs: {error.str()}")
     if error.fatal() or error.code() in (KafkaError._FATAL, KafkaError._AUTO_OFFSET_RESET):

@@ -16,22 +16,22 @@ _LOG = logging.getLogger(__name__)
 NOTHING: Final = Polled((), ())
 
 
-def sort_messages(batch: Sequence[Message]) -> Polled:
-    """LogError, LogFenced for an error event that librdkafka does not recover from."""
+def sort_messages(batch: Sequence[Message], group: str | None = None) -> Polled:
+    """Of a member of `group`, or of nobody. LogError, LogFenced for an error event that librdkafka does not recover from."""
     records = [message for message in batch if message.error() is None]
     if len(records) == len(batch):
         return Polled(records, ())
-    ends = [end for message in batch if (end := _event(message)) is not None]
+    ends = [end for message in batch if (end := _event(message, group)) is not None]
     return Polled(records, ends)
 
 
-def _event(message: Message) -> EndOfPartition | None:
+def _event(message: Message, group: str | None) -> EndOfPartition | None:
     error: KafkaError | None = message.error()
     if error is None:
         return None
     if error.code() == KafkaError._PARTITION_EOF:
         return EndOfPartition(message.topic(), message.partition(), message.offset())
-    if (failure := consumer_failure(error)) is not None:
+    if (failure := consumer_failure(error, message.topic(), group)) is not None:
         raise failure
     _LOG.warning("consumer: %s (%s)", error.str(), error.name())
     return None

@@ -6,7 +6,9 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from stream.errors import LogError, LogFenced, LogTimeout
+from confluent_kafka import KafkaError
+
+from stream.errors import LogError, LogFenced, LogTimeout, RightMissing
 from stream.log import reasons
 from stream.log.base import (
     Aborted,
@@ -19,10 +21,13 @@ from stream.log.base import (
     Unknown,
     nowhere,
 )
-from stream.log.kafka_failures import Verdict
+from stream.log.how_to_allow import how_to_allow
+from stream.log.kafka_failures import Verdict, cause
 from stream.log.kafka_settings import Settings
 from stream.log.kafka_transaction import RETRY_S_MAX, Clock, Connect, StepFailed, Transactions, connect
 from stream.log.limits import check_offsets
+
+_NOT_ALLOWED: Final = cause(KafkaError(KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED))
 
 
 class KafkaProducer:
@@ -42,7 +47,7 @@ class KafkaProducer:
         try:
             self._renew(timeout_s)
         except StepFailed as failed:
-            raise _start_error(failed) from failed
+            raise _start_error(failed, self._settings) from failed
 
     def publish(
         self,
@@ -211,8 +216,11 @@ def _abort_failed(client: Transactions, failed: StepFailed, outcome: Aborted) ->
     return Unknown(failed.cause) if client.committing else outcome
 
 
-def _start_error(failed: StepFailed) -> LogError:
+def _start_error(failed: StepFailed, settings: Settings) -> LogError:
     message = f"the transactional producer did not start: {failed.cause}"
+    if failed.cause == _NOT_ALLOWED:
+        name = str(settings["transactional.id"])
+        return RightMissing(how_to_allow("transactional-id", name, ("Write", "Describe")))
     if failed.verdict is Verdict.FENCED:
         return LogFenced(message)
     return LogTimeout(message) if failed.again else LogError(message)

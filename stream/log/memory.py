@@ -64,11 +64,11 @@ class MemoryLog:
             self._broker.end(coordinator, commit=False)
             coordinator.expire()
 
-    def deny(self, topic: str) -> None:
-        """For tests: nobody may write this topic from now on."""
+    def deny(self, topic: str, operation: str = "Write") -> None:
+        """For tests: nobody may do this with the topic from now on. Writing fails, all is told (`may_on_topics`)."""
         with self._broker.changed:
-            self._broker.denied.add(topic)
+            self._broker.denied.add((topic, operation))
 
-    def allow(self, topic: str) -> None:
+    def allow(self, topic: str, operation: str = "Write") -> None:
         with self._broker.changed:
-            self._broker.denied.discard(topic)
+            self._broker.denied.discard((topic, operation))

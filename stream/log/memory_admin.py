@@ -51,6 +51,11 @@ class MemoryAdmin:
                     raise LogError(f"delete records of {place}: {offset} is beyond the end, {partition.high}")
                 partition.delete_below(offset)
 
+    def may_on_topics(self, names: Sequence[str], timeout_s: float) -> Mapping[str, frozenset[str] | None]:
+        with self._broker.changed:
+            topics = self._broker.topics
+            return {name: self._broker.may(name) if name in topics else None for name in names}
+
     def group_offsets(
         self, group: str, partitions: Sequence[Partition], timeout_s: float
     ) -> Mapping[Partition, Committed | None]:

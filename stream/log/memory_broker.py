@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Final
 
 from stream.log import reasons
 from stream.log.base import Committed, OffsetCommit, Output, Partition, TopicDescription
@@ -19,6 +20,10 @@ from stream.log.murmur2 import partition_of
 #: What a topic has where nothing else is said, as Kafka's defaults.
 TOPIC_DEFAULTS = {"cleanup.policy": "delete", "max.message.bytes": "1048588", "retention.ms": "604800000"}
 _RECORD_OVERHEAD_BYTES = 70
+#: What there is to be allowed on a topic, as Kafka tells it.
+OPERATIONS: Final = frozenset(
+    {"Read", "Write", "Create", "Delete", "Alter", "Describe", "DescribeConfigs", "AlterConfigs"}
+)
 
 
 class Fault(Enum):
@@ -68,7 +73,8 @@ class MemoryBroker:
     def __init__(self, session_timeout_s: float, clock: Clock) -> None:
         self.changed = threading.Condition(threading.RLock())
         self.clock = clock
-        self.denied: set[str] = set()
+        #: Topic, operation.
+        self.denied: set[tuple[str, str]] = set()
         self.topics: dict[str, Topic] = {}
         self._session_timeout_s = session_timeout_s
         self._groups: dict[str, MemoryGroup] = {}
@@ -91,6 +97,10 @@ class MemoryBroker:
         there = topic is not None and 0 <= place.partition < len(topic.partitions)
         return topic.partitions[place.partition] if topic is not None and there else None
 
+    def may(self, topic: str) -> frozenset[str]:
+        """Everything that is not denied."""
+        return OPERATIONS - {operation for denied, operation in self.denied if denied == topic}
+
     def counts(self) -> Mapping[str, int]:
         return {name: len(topic.partitions) for name, topic in self.topics.items()}
 
@@ -106,7 +116,7 @@ class MemoryBroker:
         topic = self.topics.get(place.topic)
         if topic is None:
             return reasons.UNKNOWN_TOPIC
-        if place.topic in self.denied:
+        if (place.topic, "Write") in self.denied:
             return reasons.UNAUTHORISED
         if place.partition >= len(topic.partitions):
             return reasons.UNKNOWN_PARTITION

@@ -19,7 +19,7 @@ from stream.place import Place
 from stream.role.environment import fault_points, registry_of
 from stream.role.stop_signal import StopSignal
 from stream.supervisor.report import RoleState, report
-from stream.topics import ensure_topics
+from stream.topics import ensure_topics, refuse_missing_rights, worker_needs
 from stream.worker.build import Sockets, build_worker, open_sockets
 from stream.worker.loop import Loop, Steps
 from stream.worker.parts import Parts
@@ -80,6 +80,7 @@ def serve(settings: Settings, endpoint: Endpoint, slot: int, name: str, parts: P
     parts.report("starting")
     admin = parts.log.admin()
     ensure_topics(admin, settings)
+    refuse_missing_rights(admin, worker_needs(settings, endpoint.name))
     sockets = open_sockets(settings, endpoint, slot, parts, admin)
     try:
         # The producer before everything that reads: it ends the predecessor's transaction, which `committed` waits for.

@@ -10,12 +10,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import AclOperation
 
 from stream.log.base import LogConsumer
 from stream.log.kafka import KafkaLog
 from stream.log.memory import MemoryLog
 from stream.log.memory_consumer import MemoryConsumer
 from tests.contract.log_stage import Stage
+from tests.stream.worker.acl import forbid
 
 #: The shortest session that a broker with default settings allows.
 DOCKER_SESSION_S = 6.0
@@ -55,7 +57,8 @@ def _memory_stage(unique: Callable[[str], str]) -> Stage:
         consumer.lose()
 
     log = MemoryLog(session_timeout_s=0.5)
-    return Stage(log, unique, log, stall)
+
+    return Stage(log, unique, log, stall, log.deny)
 
 
 def _kafka_stage(unique: Callable[[str], str], servers: str, session_s: float) -> Stage:
@@ -83,6 +86,7 @@ def stage(request: pytest.FixtureRequest, unique: Callable[[str], str]) -> Itera
     elif request.param == "kafka":
         servers = request.getfixturevalue("kafka").bootstrap_servers
         made = _kafka_stage(unique, servers, EMBEDDED_SESSION_S)
+        made.deny = lambda topic, operation: forbid(AclOperation[operation.upper()], servers, topic)
     else:
         made = _kafka_stage(unique, request.getfixturevalue("docker_kafka"), DOCKER_SESSION_S)
     yield made

@@ -85,6 +85,8 @@ class Stage:
     hasty: Log
     #: Makes a member of `hasty` lose its partitions by stalling, as long as that takes here.
     stall: Callable[[LogConsumer], None]
+    #: From now on nobody may do this: topic, operation. None: this broker judges nobody.
+    deny: Callable[[str, str], None] | None = None
     admin: LogAdmin = field(init=False)
     _open: list[Callable[[], None]] = field(default_factory=list)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError
 
-from stream.errors import LogError, LogFenced, LogTimeout
+from stream.errors import LogError, LogFenced, LogTimeout, RightMissing
 from stream.log import reasons
 from stream.log.kafka_failures import Verdict, cause, consumer_failure, delivery_reason, log_error, verdict
 
@@ -73,6 +73,19 @@ def test_a_consumer_dies_of_what_it_cannot_mend() -> None:
     assert type(consumer_failure(_error(KafkaError.TOPIC_AUTHORIZATION_FAILED))) is LogError
     for code in (KafkaError._TRANSPORT, KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._MAX_POLL_EXCEEDED):
         assert consumer_failure(_error(code)) is None
+
+
+@pytest.mark.parametrize(
+    ("code", "on"),
+    [
+        (KafkaError.TOPIC_AUTHORIZATION_FAILED, "topic orders"),
+        (KafkaError.GROUP_AUTHORIZATION_FAILED, "group readers"),
+    ],
+)
+def test_a_right_that_a_consumer_lacks_is_named(code: int, on: str) -> None:
+    failure = consumer_failure(_error(code), "orders", "readers")
+    assert isinstance(failure, RightMissing)
+    assert f"no right to Read and Describe on {on}: " in str(failure)
 
 
 def test_a_question_may_be_asked_again_where_that_helps() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError
 
-from stream.errors import LogError, LogFenced, LogTimeout
+from stream.errors import LogError, LogFenced, LogTimeout, RightMissing
 from stream.log import reasons
 from stream.log.base import Aborted, Fenced, GroupStamp, OffsetCommit, Outcome, Output, Success, Unknown
 from stream.log.bounded import CallStuck
@@ -238,7 +238,7 @@ def test_a_crash_between_two_steps_replaces_the_client(producer: KafkaProducer, 
     [
         (TIMED_OUT, LogTimeout),
         (FENCED, LogFenced),
-        (kafka_error(KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED), LogError),
+        (kafka_error(KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED), RightMissing),
     ],
 )
 def test_a_start_says_whether_trying_again_helps(
@@ -246,7 +246,7 @@ def test_a_start_says_whether_trying_again_helps(
 ) -> None:
     script.fail_always("init", error)
     with pytest.raises(raised):
-        KafkaProducer({}, clock=script.clock, connect=script.connect).start(5)
+        KafkaProducer({"transactional.id": "t"}, clock=script.clock, connect=script.connect).start(5)
     assert script.now < 6
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import time
+
 from confluent_kafka.admin import (
     AclBinding,
+    AclBindingFilter,
     AclOperation,
     AclPermissionType,
     AdminClient,
@@ -12,13 +15,23 @@ from confluent_kafka.admin import (
 )
 
 
-def forbid(operation: AclOperation, bootstrap_servers: str, topic: str) -> None:
-    """By an ACL, for clients without credentials, as ours are. Where a rule is, all else must be allowed by another."""
+def forbid(
+    operation: AclOperation, bootstrap_servers: str, name: str, resource: ResourceType = ResourceType.TOPIC
+) -> None:
+    """By an ACL, for clients without credentials, as ours are. Where a rule is, all else must be allowed by another.
+
+    Returns when the broker knows.
+    """
     client = AdminClient({"bootstrap.servers": bootstrap_servers})
-    resource = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, "User:ANONYMOUS", "*")
+    place = (resource, name, ResourcePatternType.LITERAL)
     rules = [
-        AclBinding(*resource, AclOperation.ALL, AclPermissionType.ALLOW),
-        AclBinding(*resource, operation, AclPermissionType.DENY),
+        AclBinding(*place, "User:ANONYMOUS", "*", AclOperation.ALL, AclPermissionType.ALLOW),
+        AclBinding(*place, "User:ANONYMOUS", "*", operation, AclPermissionType.DENY),
     ]
     for made in client.create_acls(rules).values():
         made.result(20)
+    all_of_it = AclBindingFilter(*place, None, None, AclOperation.ANY, AclPermissionType.ANY)
+    deadline = time.monotonic() + 20
+    while not set(rules) <= set(client.describe_acls(all_of_it).result(20)):
+        assert time.monotonic() < deadline, f"the rules on {name} never came"
+        time.sleep(0.02)
