@@ -15,24 +15,34 @@ from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.judge import judge
 from tests.chaos.play.scenario import prepared
 from tests.chaos.play.scene import MIX
+from tests.chaos.play.starts import began_since, starts
 
 pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
 
 LONG_S = 60.0
+LONG, LONGS = b'"sleep:60.0"', 4
 OVERTAKEN_TIMEOUT_S = 40.0
 
 
 def test_a_minute_long_call_holds_nobody_up_and_survives_a_kill(cluster: Cluster, tmp_path: Path) -> None:
     with prepared(cluster, tmp_path, Random(11)) as stage:
-        stage.send(200, replace(MIX, session_share=0.0, long_records=4, long_s=LONG_S))
+        stage.send(200, replace(MIX, session_share=0.0, long_records=LONGS, long_s=LONG_S))
         deadline = time.monotonic() + OVERTAKEN_TIMEOUT_S
         while stage.outputs_seen < 196 and time.monotonic() < deadline:
             stage.play_for(0.5)
         assert stage.outputs_seen == 196, "the quick ones wait for the long ones"
         for role in list(stage.roles.values()):
             stage.kill(role)
+        begun = starts(tmp_path)
         stage.revive()
         stir(stage, stage.roles["worker-sim-01"])
         stage.send_markers()
         judgement = judge(stage, drain_s=LONG_S + 90, required=(*ALWAYS, "kill"))
     assert judgement.violations == [], judgement.summary()
+    known = {source for kept in begun.values() for source in kept}
+    again = known.intersection(began_since(tmp_path, begun))
+    inputs = judgement.evidence.inputs
+    assert again == {source for source in known if LONG in (inputs[source].value or b"")}, (
+        "only they run again"
+    )
+    assert len(again) == LONGS
