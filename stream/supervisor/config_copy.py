@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -17,15 +19,17 @@ COPY_NAME: Final = "config.toml"
 SCHEMA: Final = re.compile(r"""((?:\bschema|"schema"|'schema')\s*=\s*)(["'])([^"'\n]+)\2""")
 
 
-def copy_config(config: Path | None, state_dir: Path) -> None:
-    """Copy it; without one, remove the copy of an earlier start, for then the built-in configuration runs."""
+def copy_config(config: Path | None, state_dir: Path) -> Callable[[], None]:
+    """Read it now; the call of what is returned writes the copy: until a start is accepted, that of an earlier one counts.
+
+    Without one, the copy of an earlier start is removed, for then the built-in configuration runs.
+    """
     copy = state_dir / COPY_NAME
     if config is None:
-        copy.unlink(missing_ok=True)
-    elif config.absolute() != copy.absolute():
-        replace_text(
-            copy, with_absolute_schemas(config.read_text(encoding="utf-8"), config.absolute().parent)
-        )
+        return partial(copy.unlink, missing_ok=True)
+    text = with_absolute_schemas(config.read_text(encoding="utf-8"), config.absolute().parent)
+    is_copy = config.absolute() == copy.absolute()
+    return (lambda: None) if is_copy else partial(replace_text, copy, text)
 
 
 def with_absolute_schemas(text: str, folder: Path) -> str:

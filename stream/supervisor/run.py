@@ -74,10 +74,10 @@ def run_up(settings: Settings, config: Path | None, state_dir: Path, *, parts: P
     with state_dir_lock(state_dir) as lock, stop.listening():
         file = RuntimeFile(state_dir)
         end_predecessor(file.read(), lock)
-        copy_config(config, state_dir)
+        accept = copy_config(config, state_dir)
         server = serve_metrics(settings.metrics_port)
         try:
-            up = Up(settings, state_dir, file, stop, parts or Parts(), server.url)
+            up = Up(settings, state_dir, file, stop, parts or Parts(), server.url, accept)
 
             def write(units: Sequence[Unit]) -> None:
                 lock.touch()
@@ -106,8 +106,11 @@ class Up:
         stop: StopWish,
         parts: Parts,
         metrics_url: str,
+        accept: Callable[[], None],
     ) -> None:
         self.parts = parts
+        #: The start is not refused: from now on its configuration is that of the state directory.
+        self._accept = accept
         self._settings = settings
         self._state_dir = state_dir
         self._file = file
@@ -143,6 +146,7 @@ class Up:
         if self._stop.wished:
             return
         self.parts.prepare(self._settings, self._place())
+        self._accept()
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         supervisor.add(self._roles(environment))
         self._until_running(supervisor)

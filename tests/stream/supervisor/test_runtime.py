@@ -134,9 +134,9 @@ def test_the_next_start_knows_when_its_predecessor_was_last_alive(tmp_path: Path
 def test_the_configuration_is_copied_and_a_later_start_without_one_removes_the_copy(tmp_path: Path) -> None:
     config, state = tmp_path / "my.toml", tmp_path / "state"
     config.write_text('[headrace]\nprefix = "x."\n')
-    copy_config(config, state)
+    copy_config(config, state)()
     assert (state / "config.toml").read_text() == config.read_text()
-    copy_config(None, state)
+    copy_config(None, state)()
     assert not (state / "config.toml").exists()
 
 
@@ -169,5 +169,5 @@ def test_a_schema_that_is_not_there_stays_as_it_is_written(tmp_path: Path) -> No
 
 def test_starting_on_the_copy_itself_leaves_it(tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("[headrace]\n")
-    copy_config(tmp_path / "config.toml", tmp_path)
+    copy_config(tmp_path / "config.toml", tmp_path)()
     assert (tmp_path / "config.toml").read_text() == "[headrace]\n"
