@@ -55,3 +55,10 @@ def test_a_commit_that_outlasts_the_poll_interval_is_reconciled(cluster: Cluster
         stage.send_markers()
         judgement = judge(stage, drain_s=DRAIN_S, required=(*ALWAYS, *wanted))
     assert judgement.violations == [], judgement.summary()
+    worker = stage.roles["worker-sim-00"]
+    _, passed, later = worker.log_file.read_text().partition(
+        "Application maximum poll interval (6000ms) exceeded"
+    )
+    assert passed, "the interval was not passed"
+    assert "assigned" in later, "it has not joined again"
+    assert worker.endings == [0], "another process did that"
