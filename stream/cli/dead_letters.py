@@ -7,6 +7,7 @@ import json
 import sys
 from collections import Counter
 
+from schemas.errors import NewerVersion
 from schemas.failure import ErrorClass
 from stream.cli.installation import Installation, find_installation
 from stream.cli.letter_lines import facts, line, paragraph, whole
@@ -40,7 +41,8 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.action == "replay":
         return _replay(found, wanted, arguments)
     count = 0
-    for letter in find_dead_letters(found.log("dead-letters"), found.settings, wanted):
+    newer: list[NewerVersion] = []
+    for letter in find_dead_letters(found.log("dead-letters"), found.settings, wanted, newer.append):
         count += 1
         if arguments.json:
             print(json.dumps(facts(letter) if arguments.action == "list" else whole(letter)))
@@ -48,9 +50,11 @@ def run(arguments: argparse.Namespace) -> int:
             print(line(letter))
         else:
             print("\n".join([*paragraph(letter), ""]))
-    if not count and not arguments.json:
+    if not count and not newer and not arguments.json:
         print("headrace: no dead letters found", file=sys.stderr)
-    return 0
+    for one in newer:
+        print(f"headrace: {one}", file=sys.stderr)
+    return 1 if newer else 0
 
 
 def _filters() -> argparse.ArgumentParser:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from schemas.dead_letter import DeadLetter, parse_dead_letter
-from schemas.errors import ForeignRecord
+from schemas.errors import ForeignRecord, NewerVersion
 from schemas.failure import ErrorClass
 from schemas.source import Source
 from stream.config.settings import Settings
@@ -54,9 +54,20 @@ class Found(NamedTuple):
         return f"{self.partition}/{self.offset}"
 
 
-def find_dead_letters(log: Log, settings: Settings, wanted: Wanted = Wanted()) -> Iterator[Found]:
-    """Everything on the topic that is wanted, up to its present end; LogTimeout, or NewerVersion.
+def refuse(newer: NewerVersion) -> None:
+    """Nothing is done with the others either."""
+    raise newer
 
+
+def find_dead_letters(
+    log: Log,
+    settings: Settings,
+    wanted: Wanted = Wanted(),
+    newer: Callable[[NewerVersion], None] = refuse,
+) -> Iterator[Found]:
+    """Everything on the topic that is wanted, up to its present end; LogTimeout.
+
+    `newer` is called with one that a later version wrote, and where it lies; where it returns, the others follow.
     Records that are none of ours are passed over: the topic is the operator's to look at.
     """
     reader = log.reader([settings.outputs.dead_letters])
@@ -65,6 +76,9 @@ def find_dead_letters(log: Log, settings: Settings, wanted: Wanted = Wanted()) -
             try:
                 letter = parse_dead_letter(record.key(), record.value(), safe_headers(record))
             except ForeignRecord:
+                continue
+            except NewerVersion as wrong:
+                newer(NewerVersion(f"{record.topic()}/{record.partition()}/{record.offset()}: {wrong}"))
                 continue
             found = Found(record.partition(), record.offset(), record.timestamp()[1], letter)
             if wanted.matches(found):

@@ -39,6 +39,19 @@ def buried(installed: Installed) -> Installed:
     return installed
 
 
+def test_one_of_a_newer_version_is_named_and_the_others_are_listed(run: Run, buried: Installed) -> None:
+    topic = buried.settings.outputs.dead_letters
+    with closing(buried.log.plain_producer()) as producer:
+        producer.send(Output(topic, None, b"{}", [("headrace-version", b"9")], 0))
+        assert producer.flush(30) == 0
+    options = ("-c", str(buried.config))
+    for action in ("list", "replay"):
+        ended = run("dead-letters", action, *options)
+        assert ended.code == 1
+        assert ended.err == f"headrace: {topic}/0/2: a record of version 9; this program reads up to 1\n"
+        assert len(ended.out.splitlines()) == (2 if action == "list" else 0)
+
+
 def letters(run: Run, installed: Installed, *words: str) -> Ended:
     ended = run("dead-letters", *words, "-c", str(installed.config))
     assert ended.err == ""
