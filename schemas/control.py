@@ -71,6 +71,32 @@ def read_control(
     return Control(**values, replay=split_replay(headers)[1], carried=carry(headers))
 
 
+def readable_control(
+    headers: Sequence[Header] | None, key: bytes | None, headers_bytes_max: int
+) -> Control | None:
+    """Of headers that `read_control` refused, those that are right; None where they are none, or too large to be read.
+
+    Where `headrace-reply-to` is wrong, nobody knows where an error result would go: `headrace-errors` counts as wrong too.
+    """
+    given = {name: value for name, value in headers or () if value and name in _READ}
+    wrong = {name for name, value in given.items() if not _is_right(name, value)}
+    if names.REPLY_TO in wrong:
+        wrong.add(names.ERRORS)
+    try:
+        _check_size(headers or (), key, headers_bytes_max)
+        return read_control([header for header in headers or () if header[0] not in wrong]) if given else None
+    except BadRecord:
+        return None
+
+
+def _is_right(name: str, value: bytes) -> bool:
+    try:
+        _READ[name][1](name, value)
+    except BadRecord:
+        return False
+    return True
+
+
 def _check_size(headers: Sequence[Header], key: bytes | None, bytes_max: int) -> None:
     size = len(key) if key else 0
     for name, value in headers:

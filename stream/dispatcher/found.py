@@ -42,7 +42,10 @@ _RESULT: Final = msgspec.json.Decoder(_ErrorResult)
 
 
 def found_in_input(inlet: Inlet, control: Control | None, request: Request | None) -> Found:
-    """By the table of routing, defaults too, where headers and body were read; else by what was read. Never fails."""
+    """By the table of routing, defaults too, where headers and body were read; else by what was read. Never fails.
+
+    Of headers with a wrong one among them, `control` has those that are right; None: none could be read.
+    """
     if control is None:
         return Found(inlet.tenant, inlet.lane, None, inlet.format)
     if request is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from schemas.carry import passing
-from schemas.control import Control
+from schemas.control import Control, readable_control
 from schemas.custom_id import custom_id_in
 from schemas.errors import BadRecord
 from schemas.failure import Failure
@@ -17,6 +17,7 @@ from stream.dispatcher.found import found_in_input
 from stream.dispatcher.letters import Letters
 from stream.dispatcher.targets import Targets
 from stream.log.base import Output, Record
+from stream.log.readable import safe_headers
 
 
 class Refusals:
@@ -24,6 +25,7 @@ class Refusals:
 
     def __init__(self, settings: Settings, letters: Letters, targets: Targets, batches: Batches) -> None:
         self._results = settings.outputs.results
+        self._headers_bytes_max = settings.limits.headers_bytes_max
         self._letters = letters
         self._targets = targets
         self._batches = batches
@@ -37,6 +39,9 @@ class Refusals:
         request: Request | None,
     ) -> Output:
         """The one output of a record that goes no further. LogTimeout: the reply topic cannot be looked up now."""
+        if control is None:
+            # Headers were refused: those that are right count all the same.
+            control = readable_control(safe_headers(record), record.key(), self._headers_bytes_max)
         found = found_in_input(inlet, control, request)
         if control is None or control.errors != "result" or not self._replies(control):
             return self._letters.write(record, failure, found)

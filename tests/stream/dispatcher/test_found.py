@@ -72,6 +72,39 @@ def test_of_a_value_that_was_never_decoded_only_the_headers_speak(value: bytes) 
     assert (letter.tenant, letter.lane) == ("other", Lane.INTERACTIVE)
 
 
+def test_a_wrong_header_hides_none_of_the_others() -> None:
+    letter = dead(line(), [("headrace-lane", b"gold"), ("headrace-tenant", b"acme")])
+    assert (letter.failure.error_class, letter.tenant, letter.lane) == ("invalid", "acme", None)
+    letter = dead(line(), [("headrace-lane", b"batch"), ("headrace-tenant", b"x" * 257)])
+    assert (letter.tenant, letter.lane) == (None, Lane.BATCH)
+
+
+def test_of_a_header_that_was_given_twice_the_last_counts_though_it_is_wrong() -> None:
+    assert dead(line(), [("headrace-tenant", b"acme"), ("headrace-tenant", b"\xff")]).tenant is None
+
+
+def test_an_error_travels_as_a_result_beside_a_wrong_header() -> None:
+    stage = Stage()
+    stage.topic(REPLIES)
+    asked: Headers = [("headrace-errors", b"result"), ("headrace-reply-to", REPLIES.encode())]
+    stage.send(line(), headers=[*asked, ("headrace-lane", b"gold"), ("mine", b"1")])
+    stage.dispatch()
+    [result] = stage.records(REPLIES)
+    assert stage.dead == []
+    told = json.loads(result.value() or b"")
+    assert (told["custom_id"], told["error"]["code"]) == ("r-1", "invalid")
+    assert ("mine", b"1") in (result.headers() or [])
+
+
+@pytest.mark.parametrize(
+    "headers", [[("headrace-reply-to", b"no topic")], [("headrace-lane", b"gold"), ("mine", b"x" * 70_000)]]
+)
+def test_where_nobody_knows_the_reply_topic_or_headers_are_too_large_it_stays_a_dead_letter(
+    headers: Headers,
+) -> None:
+    assert dead(line(), [("headrace-errors", b"result"), *headers]).tenant is None
+
+
 @pytest.mark.parametrize("headers", [None, [("headrace-lane", b"gold")], LATE])
 def test_what_the_input_is_bound_to_is_always_found(headers: Headers | None) -> None:
     stage = Stage(bound(InputBinding(BOUND, tenant="owner", lane=Lane.INTERACTIVE)))
