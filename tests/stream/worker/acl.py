@@ -35,3 +35,16 @@ def forbid(
     while not set(rules) <= set(client.describe_acls(all_of_it).result(20)):
         assert time.monotonic() < deadline, f"the rules on {name} never came"
         time.sleep(0.02)
+
+
+def forgive(bootstrap_servers: str, topic: str) -> None:
+    """No rule on the topic any more. Returns when the broker knows."""
+    client = AdminClient({"bootstrap.servers": bootstrap_servers})
+    place = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL)
+    all_of_it = AclBindingFilter(*place, None, None, AclOperation.ANY, AclPermissionType.ANY)
+    for gone in client.delete_acls([all_of_it]).values():
+        gone.result(20)
+    deadline = time.monotonic() + 20
+    while client.describe_acls(all_of_it).result(20):
+        assert time.monotonic() < deadline, f"the rules on {topic} never went"
+        time.sleep(0.02)
