@@ -56,9 +56,11 @@ def come_and_go(stage: Stage, kind: str, *, killed: bool) -> None:
         stage.bite("join", newcomer)
     if not killed:
         leave(stage, newcomer, "leave")
-    elif meet_at_work(stage, newcomer):
+    else:
+        at_work = meet_at_work(stage, newcomer)
         stage.kill(newcomer)
-        stage.bite("die_in_transaction", newcomer)
+        if at_work:
+            stage.bite("die_in_transaction", newcomer)
     stage.dismiss(newcomer)
     moves, session_s = stage.busy_moves(kind), stage.installation.shape.session_timeout_ms / 1000
     busily(stage, lambda: stage.busy_moves(kind) > moves, session_s + 4)

@@ -148,6 +148,7 @@ class Role:
     def end(self) -> None:
         """Whatever it takes, its children included."""
         if self._child is not None:
+            self._signalled = True
             self.thaw()
             self._child.kill()
             _ = self.alive
