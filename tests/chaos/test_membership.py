@@ -8,7 +8,7 @@ from random import Random
 import pytest
 
 from tests.chaos.check.bites import ALWAYS
-from tests.chaos.moves.membership import come_and_go, leave_and_return
+from tests.chaos.moves.membership import LATENCY_S, come_and_go, leave_and_return
 from tests.chaos.moves.processes import duel
 from tests.chaos.moves.unrest import stir
 from tests.chaos.play.cluster import Cluster
@@ -18,8 +18,6 @@ from tests.chaos.play.scene import DRAIN_S
 
 pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
 
-#: Of each request: a dispatcher's transaction takes five, so that one is open most of the time.
-LATENCY_S = 0.03
 #: Each of two newcomers comes and goes.
 REBALANCES = 4
 

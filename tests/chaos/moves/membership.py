@@ -14,6 +14,8 @@ from tests.chaos.play.stage import Stage
 JOIN_TIMEOUT_S: Final = 12.0
 #: A role that has work opens its next transaction within this.
 WORK_TIMEOUT_S: Final = 3.0
+#: Of each request: a dispatcher's transaction takes five, so that one is open most of the time.
+LATENCY_S: Final = 0.03
 KINDS: Final = ("worker", "dispatcher")
 
 
@@ -42,7 +44,9 @@ def leave_at_random(stage: Stage) -> None:
 
 def join(stage: Stage) -> None:
     """One more of either kind comes, and goes for good a little later, by either signal."""
+    stage.cluster.proxy.latency_s = LATENCY_S
     come_and_go(stage, stage.rng.choice(KINDS), killed=stage.rng.random() < 0.5)
+    stage.cluster.proxy.latency_s = 0.0
 
 
 def come_and_go(stage: Stage, kind: str, *, killed: bool) -> None:
