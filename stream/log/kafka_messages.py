@@ -10,6 +10,7 @@ from confluent_kafka import KafkaError, Message
 
 from stream.log.base import EndOfPartition, Polled
 from stream.log.kafka_failures import consumer_failure
+from stream.log.kafka_headers import asked_once
 
 _LOG = logging.getLogger(__name__)
 
@@ -20,9 +21,9 @@ def sort_messages(batch: Sequence[Message], group: str | None = None) -> Polled:
     """Of a member of `group`, or of nobody. LogError, LogFenced for an error event that librdkafka does not recover from."""
     records = [message for message in batch if message.error() is None]
     if len(records) == len(batch):
-        return Polled(records, ())
+        return Polled(asked_once(records), ())
     ends = [end for message in batch if (end := _event(message, group)) is not None]
-    return Polled(records, ends)
+    return Polled(asked_once(records), ends)
 
 
 def _event(message: Message, group: str | None) -> EndOfPartition | None:
