@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Callable
 
 from workers.call_loop import CallLoop
@@ -12,6 +13,7 @@ from workers.errors import EngineDead, EngineStartError
 from workers.rules import Rules
 from workers.stall import StallWatch
 
+_LOG = logging.getLogger(__name__)
 #: Looks at the engine's steps so often, or four times within `stall_s`.
 WATCH_S_MAX = 1.0
 
@@ -34,8 +36,9 @@ class EngineLife:
         await self._engine.start()
         calls.engine_up()
 
-    def died(self, calls: CallLoop) -> None:
+    def died(self, calls: CallLoop, error: EngineDead) -> None:
         """Begin to bring it back; the calls wait meanwhile."""
+        _LOG.warning("the engine died: %s; starting it again, its calls wait", error)
         self._restart = asyncio.get_running_loop().create_task(self._bring_back(calls))
 
     async def _bring_back(self, calls: CallLoop) -> None:
@@ -56,6 +59,7 @@ class EngineLife:
                 await asyncio.sleep(self._rules.engine_start_pause_s)
             else:
                 self.restarts += 1
+                _LOG.warning("the engine runs again (restart %d)", self.restarts)
                 return
 
     async def watch(self, calls: CallLoop) -> None:

@@ -207,8 +207,8 @@ class Runner:
         self._outbox.append(batch)
         self._ready.set()
 
-    def _engine_died(self, _error: EngineDead) -> None:
-        self._life.died(self._calls)
+    def _engine_died(self, error: EngineDead) -> None:
+        self._life.died(self._calls, error)
 
     def _crashed(self, error: BaseException) -> None:
         self._crash = self._crash or error

@@ -15,6 +15,7 @@ MetricName = Literal[
     "headrace_offset_map_chars",
     "headrace_engine_calls_total",
     "headrace_engine_repeats_total",
+    "headrace_engine_restarts_total",
     "headrace_tokens_total",
     "headrace_stage_seconds",
     "headrace_dead_letters_total",
@@ -73,6 +74,11 @@ METRICS: dict[MetricName, Metric] = {
         "counter",
         ("endpoint",),
         "Engine calls for a record that an earlier process of this slot had already started.",
+    ),
+    "headrace_engine_restarts_total": Metric(
+        "counter",
+        ("endpoint",),
+        "Times that a worker brought its dead or hanging engine back. The calls it held run again.",
     ),
     "headrace_tokens_total": Metric("counter", ("endpoint", "kind"), "Tokens. kind: input, output, cached."),
     "headrace_stage_seconds": Metric(

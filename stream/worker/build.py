@@ -197,7 +197,8 @@ class _Builder:
 
     def _levels(self) -> None:
         self._tally.levels(self._share, len(self._targets.quarantined))
-        self._tally.engine(self._parts.runner.outcomes, self._parts.runner.repeats)
+        runner = self._parts.runner
+        self._tally.engine(runner.outcomes, runner.repeats, runner.restarts)
 
 
 def _commit_rules(settings: Settings) -> CommitRules:

@@ -29,6 +29,7 @@ class WorkerTally:
         self._endpoint = endpoint
         self._calls: dict[str, int] = {}
         self._repeats = 0
+        self._restarts = 0
 
     def ended(self, outcome: Outcome, plan: Plan, seconds: float) -> None:
         """A transaction, however it ended."""
@@ -87,7 +88,7 @@ class WorkerTally:
             seconds = max(0, end_ms - begin_ms) / 1000
             self._metrics.observe("headrace_stage_seconds", seconds, stage=stage, lane=lane)
 
-    def engine(self, outcomes: Mapping[str, int], repeats: int) -> None:
+    def engine(self, outcomes: Mapping[str, int], repeats: int, restarts: int) -> None:
         """Totals of the runner, from which the growth is counted."""
         for outcome, total in dict(outcomes).items():
             grown = total - self._calls.get(outcome, 0)
@@ -101,6 +102,11 @@ class WorkerTally:
                 "headrace_engine_repeats_total", repeats - self._repeats, endpoint=self._endpoint
             )
             self._repeats = repeats
+        if restarts > self._restarts:
+            self._metrics.count(
+                "headrace_engine_restarts_total", restarts - self._restarts, endpoint=self._endpoint
+            )
+            self._restarts = restarts
 
     def levels(self, share: Share, quarantined_topics: int) -> None:
         """What is so now."""

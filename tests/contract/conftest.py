@@ -34,7 +34,7 @@ KAFKA_SETTINGS = {
 
 @pytest.fixture(scope="session")
 def docker_kafka() -> Iterator[str]:
-    """Bootstrap servers of a Kafka in a container; skips without a Docker engine, the one skip that CI allows."""
+    """Bootstrap servers of a Kafka in a container; skips without a Docker engine, which CI allows."""
     if not Path(DOCKER_SOCKET).is_socket() and "DOCKER_HOST" not in os.environ:
         pytest.skip("no Docker engine: neither a socket nor DOCKER_HOST")
     docker = importlib.import_module("docker")

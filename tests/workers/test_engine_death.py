@@ -26,7 +26,9 @@ def _kills(call: EngineCall) -> EngineDead | None:
     return EngineDead("it killed the engine") if call.id == POISON else None
 
 
-def test_after_a_death_the_engine_is_started_again_and_every_call_is_answered() -> None:
+def test_after_a_death_the_engine_is_started_again_and_every_call_is_answered(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     calls = [call(number, chat(f"hello {number}", simulate="sleep:0.05")) for number in range(5)]
     calls[2] = call(2, chat(simulate="sleep:0.01,engine_dead:1"))
     with running(simulated()) as runner:
@@ -34,6 +36,10 @@ def test_after_a_death_the_engine_is_started_again_and_every_call_is_answered() 
         assert runner.restarts == 1
     assert all(isinstance(one.outcome, Answer) for one in ended.values())
     assert {one.attempts for one in ended.values()} == {2}
+    assert [text for text in caplog.messages if "engine" in text] == [
+        "the engine died: the simulated engine was told to die; starting it again, its calls wait",
+        "the engine runs again (restart 1)",
+    ]
 
 
 def test_a_record_that_kills_its_engine_every_time_is_poison_and_its_neighbours_are_answered() -> None:

@@ -112,3 +112,7 @@ class FakeRunner:
     @property
     def repeats(self) -> int:
         return 0
+
+    @property
+    def restarts(self) -> int:
+        return 0
