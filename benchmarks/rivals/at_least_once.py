@@ -88,8 +88,8 @@ class AtLeastOnceLog(KafkaLog):
 
     consumers: list[CommittingConsumer] = field(default_factory=list)
 
-    def member(self, settings: kafka_settings.Settings, *, cooperative: bool) -> KafkaConsumer:
-        self.consumers.append(CommittingConsumer(settings, cooperative=cooperative))
+    def member(self, settings: kafka_settings.Settings) -> KafkaConsumer:
+        self.consumers.append(CommittingConsumer(settings))
         return self.consumers[-1]
 
     def producer(self, transactional_id: str, *, batch_bytes_max: int = 1_000_000) -> PlainPublisher:  # type: ignore[override]

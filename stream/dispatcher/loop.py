@@ -47,7 +47,7 @@ class Dispatcher:
         self._consumer = parts.log.consumer(
             settings.dispatcher_group,
             name,
-            assignor="cooperative-sticky",
+            assignor="roundrobin",
             regex_refresh_ms=REGEX_REFRESH_MS,
         )
         self._owned = Owned(self._consumer, admin, self._bindings, self._batches, parts)

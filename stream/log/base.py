@@ -260,8 +260,10 @@ class LogReader(Protocol):
     def close(self) -> None: ...
 
 
-#: `range`: the same partition numbers of every topic, eager. `cooperative-sticky`: for groups of one topic.
-Assignor = Literal["range", "cooperative-sticky"]
+#: `range`: the same partition numbers of every topic. `roundrobin`: equal shares over all topics. Both are eager. Not
+#: `cooperative-sticky`: its rebalance has two halves, and where a static member dies between them and is back within its
+#: session, the broker gives it the half it had: what was to move is read by nobody (seen on Kafka 4.0.2, librdkafka 2.16).
+Assignor = Literal["range", "roundrobin"]
 
 
 class Log(Protocol):

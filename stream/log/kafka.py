@@ -39,11 +39,11 @@ class KafkaLog:
             assignor=assignor,
             regex_refresh_ms=regex_refresh_ms,
         )
-        return self.member(settings, cooperative=assignor == "cooperative-sticky")
+        return self.member(settings)
 
-    def member(self, settings: kafka_settings.Settings, *, cooperative: bool) -> KafkaConsumer:
+    def member(self, settings: kafka_settings.Settings) -> KafkaConsumer:
         """A group's consumer with these settings; logs of another kind make it otherwise."""
-        return KafkaConsumer(settings, cooperative=cooperative)
+        return KafkaConsumer(settings)
 
     def producer(self, transactional_id: str, *, batch_bytes_max: int = 1_000_000) -> KafkaProducer:
         return KafkaProducer(

@@ -30,11 +30,10 @@ T = TypeVar("T")
 
 
 class KafkaConsumer:
-    """A `LogConsumer`. `cooperative`: the assignor keeps what is not named, so assignments are increments."""
+    """A `LogConsumer` of an eager group: an assignment is the whole of what is owned."""
 
-    def __init__(self, settings: Settings, *, cooperative: bool) -> None:
+    def __init__(self, settings: Settings) -> None:
         self._client = Consumer({**settings, "error_cb": log_event}, logger=_LOG)
-        self._cooperative: Final = cooperative
         self._group: Final = str(settings["group.id"])
         self._owned: set[Partition] = set()
         self._paused: set[Partition] = set()
@@ -142,19 +141,15 @@ class KafkaConsumer:
         if missing := [partition for partition in named if partition not in begin]:
             raise LogError(f"no offset to read on from for {missing}")
         positions = [TopicPartition(*partition, begin[partition]) for partition in named]
-        if self._cooperative:
-            self._client.incremental_assign(positions)
-        else:
-            self._owned.clear()
-            self._client.assign(positions)
-        self._owned.update(named)
+        self._client.assign(positions)
+        self._owned = set(named)
         # librdkafka 2.16 keeps a partition's pause while somebody else owns it, and takes no resume for it meanwhile
         # (seen: a dispatcher that read nothing any more); other versions forget it. Our wish is what counts.
         self._client.pause(_positions(self._paused.intersection(named)))
         self._client.resume(_positions(set(named) - self._paused))
 
     def _drop(self, named: list[Partition], tell: Callable[[Sequence[Partition]], None]) -> None:
-        """The binding takes them away after this callback, increment or whole as the assignor demands."""
+        """The binding takes them away after this callback."""
         try:
             tell(named)
         finally:

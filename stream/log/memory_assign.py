@@ -1,8 +1,9 @@
-"""Who reads which partition: Kafka's range assignor, and a cooperative one that moves as little as it can. Pure."""
+"""Who reads which partition: Kafka's range and round-robin assignors. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import deque
+from collections.abc import Mapping
 
 from stream.log.base import Partition
 
@@ -26,23 +27,16 @@ def assign_range(topics: Mapping[str, int], wants: Mapping[str, frozenset[str]])
     return given
 
 
-def assign_sticky(
-    topics: Mapping[str, int], wants: Mapping[str, frozenset[str]], owned: Mapping[str, Sequence[Partition]]
-) -> Assignment:
-    """Equal shares; each member keeps of what it owns as much as its share allows."""
-    everything = [Partition(topic, number) for topic in sorted(topics) for number in range(topics[topic])]
-    share, more = divmod(len(everything), max(1, len(wants)))
-    # Those that own most get the larger shares, so that they give the least away.
-    members = sorted(wants, key=lambda member: (-len(owned.get(member, ())), member))
-    quota = {member: share + (place < more) for place, member in enumerate(members)}
-    free = set(everything)
-    given: Assignment = {}
-    for member in members:
-        kept = [part for part in owned.get(member, ()) if part in free and part.topic in wants[member]]
-        given[member] = kept[: quota[member]]
-        free.difference_update(given[member])
-    for part in sorted(free):
-        takers = [member for member in members if part.topic in wants[member]]
-        if takers:
-            given[min(takers, key=lambda member: len(given[member]) - quota[member])].append(part)
+def assign_round_robin(topics: Mapping[str, int], wants: Mapping[str, frozenset[str]]) -> Assignment:
+    """All partitions of all topics are dealt out in turn; who does not want a topic is passed over."""
+    given: Assignment = {member: [] for member in sorted(wants)}
+    turn = deque(given)
+    for topic in sorted(topics):
+        if not any(topic in wanted for wanted in wants.values()):
+            continue
+        for number in range(topics[topic]):
+            while topic not in wants[turn[0]]:
+                turn.rotate(-1)
+            given[turn[0]].append(Partition(topic, number))
+            turn.rotate(-1)
     return given

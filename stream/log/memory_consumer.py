@@ -161,28 +161,21 @@ class MemoryConsumer:
             due = self._group.rebalancing and not self._member.joined
         if not due:
             return
-        if self._member.assignor == "range" and self._cursor.positions:
+        if self._cursor.positions:
             self._drop(list(self._cursor.positions), listener.revoked)
         with self._broker.changed:
             self._member.joined = True
             self._broker.changed.notify_all()
 
     def _take(self, listener: AssignmentListener) -> None:
-        """Give up what is no longer ours, take what is new; what was given up starts one more round."""
+        """All that the generation gives; what was owned before was given up when the round began."""
         given = self._member.given
-        if gone := [part for part in self._cursor.positions if part not in given]:
-            self._drop(gone, listener.revoked)
-            with self._broker.changed:
-                self._group.begin_round()
-                self._broker.changed.notify_all()
-        new = [part for part in given if part not in self._cursor.positions]
-        begin = listener.assigned(new)
-        if missing := [part for part in new if part not in begin]:
+        begin = listener.assigned(given)
+        if missing := [part for part in given if part not in begin]:
             raise LogError(f"no offset to read on from for {missing}")
         with self._broker.changed:
-            for part in new:
+            for part in given:
                 self._cursor.move(part, begin[part])
-            self._member.owned = list(self._cursor.positions)
 
     def _drop(self, gone: list[Partition], tell: Callable[[Sequence[Partition]], None]) -> None:
         if gone:
@@ -190,7 +183,6 @@ class MemoryConsumer:
         with self._broker.changed:
             for part in gone:
                 self._cursor.positions.pop(part, None)
-            self._member.owned = list(self._cursor.positions)
 
     def _callback_due(self) -> bool:
         group, member = self._group, self._member

@@ -1,6 +1,6 @@
 """A consumer group in memory: the classic protocol's rounds, generations, static members, offsets in transactions.
 
-A round begins when members or topics change. Each member joins it at its next poll (eager ones revoke first); when
+A round begins when members or topics change. Each member gives up all it has and joins it at its next poll; when
 all have joined, the generation rises and each takes its assignment at its next poll.
 """
 
@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from stream.log.base import Assignor, Committed, Partition
-from stream.log.memory_assign import Assignment, assign_range, assign_sticky
+from stream.log.memory_assign import Assignment, assign_range, assign_round_robin
 from stream.log.memory_partition import MemoryTransaction
 
 
@@ -28,8 +28,7 @@ class Member:
     joined: bool = False
     #: The generation its client knows.
     generation: int = -1
-    #: What its client holds and what the generation gives it.
-    owned: list[Partition] = field(default_factory=list)
+    #: What the generation gives it.
     given: list[Partition] = field(default_factory=list)
     #: Since when nobody answers for it (closed or killed static members); None: alive.
     gone_since: float | None = None
@@ -120,8 +119,7 @@ class MemoryGroup:
         self._topics = self._wanted(topics)
         assignment = self._assignment()
         for member in self.members.values():
-            others = {part for other in self.members.values() if other is not member for part in other.owned}
-            member.given = [part for part in assignment[member.name] if part not in others]
+            member.given = assignment[member.name]
 
     def _assignment(self) -> Assignment:
         wants = {
@@ -130,8 +128,7 @@ class MemoryGroup:
         }
         if any(member.assignor == "range" for member in self.members.values()):
             return assign_range(self._topics, wants)
-        owned = {member.name: member.owned for member in self.members.values()}
-        return assign_sticky(self._topics, wants, owned)
+        return assign_round_robin(self._topics, wants)
 
 
 def matches(topic: str, patterns: tuple[str, ...]) -> bool:

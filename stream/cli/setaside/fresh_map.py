@@ -51,7 +51,7 @@ def write_fresh_map(log: Log, settings: Settings, group: str, partition: Partiti
     Only a member of the group may commit while others live (exactly-once.md, 7), so we join for a moment, by a topic
     that has no work. Eager members take their partitions over anew when we leave, and read the fresh map.
     """
-    assignor: Assignor = "cooperative-sticky" if group == settings.dispatcher_group else "range"
+    assignor: Assignor = "roundrobin" if group == settings.dispatcher_group else "range"
     commit = OffsetCommit(*partition, offset, encode(OffsetMap.empty(offset)))
     consumer = log.consumer(group, assignor=assignor)
     with closing(consumer), closing(log.producer(settings.own_topic("replay.quarantine"))) as producer:

@@ -108,8 +108,8 @@ class TwistedLog:
 class UnfencedLog(KafkaLog):
     """Random transactional ids, and offsets read without waiting for open transactions (traps 5 and 6)."""
 
-    def member(self, settings: Settings, *, cooperative: bool) -> KafkaConsumer:
-        return KafkaConsumer({**settings, "isolation.level": "read_uncommitted"}, cooperative=cooperative)
+    def member(self, settings: Settings) -> KafkaConsumer:
+        return KafkaConsumer({**settings, "isolation.level": "read_uncommitted"})
 
     def producer(self, transactional_id: str, *, batch_bytes_max: int = 1_000_000) -> KafkaProducer:
         return KafkaLog.producer(self, uuid.uuid4().hex, batch_bytes_max=batch_bytes_max)

@@ -18,7 +18,7 @@ GOOD = line()
 def commit_by_hand(stage: Stage, offset: int, metadata: str, partition: int = 0) -> None:
     """The group's offset as somebody else may have left it."""
     group = stage.settings.dispatcher_group
-    consumer = stage.log.consumer(group, assignor="cooperative-sticky")
+    consumer = stage.log.consumer(group, assignor="roundrobin")
 
     class Listener:
         def assigned(self, partitions: object) -> dict[Partition, int]:

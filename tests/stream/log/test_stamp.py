@@ -44,7 +44,7 @@ def test_another_layout_is_refused(metadata: bytes) -> None:
 
 def test_a_consumer_that_is_closed_is_no_member_and_says_so_in_the_clients_form() -> None:
     settings: Settings = {"group.id": "g", "bootstrap.servers": "127.0.0.1:1", "log_level": 0}
-    consumer = KafkaConsumer(settings, cooperative=False)
+    consumer = KafkaConsumer(settings)
     consumer.close()
     stamp = consumer.group()
     assert not stamp.valid
