@@ -14,8 +14,10 @@ from tests.chaos.play.stage import Stage
 JOIN_TIMEOUT_S: Final = 12.0
 #: A role that has work opens its next transaction within this.
 WORK_TIMEOUT_S: Final = 3.0
+#: Between two handfuls of records.
+STEP_S: Final = 0.05
 #: Of each request: a dispatcher's transaction takes five, so that one is open most of the time.
-LATENCY_S: Final = 0.03
+LATENCY_S: Final = 0.05
 KINDS: Final = ("worker", "dispatcher")
 
 
@@ -66,22 +68,26 @@ def come_and_go(stage: Stage, kind: str, *, killed: bool) -> None:
         if at_work:
             stage.bite("die_in_transaction", newcomer)
     stage.dismiss(newcomer)
-    moves, session_s = stage.busy_moves(kind), stage.installation.shape.session_timeout_ms / 1000
-    busily(stage, lambda: stage.busy_moves(kind) > moves, session_s + 4)
+    generation, session_s = stage.generation(kind), stage.installation.shape.session_timeout_ms / 1000
+    busily(stage, lambda: stage.generation(kind) > generation, session_s + 4)
 
 
 def meet_at_work(stage: Stage, role: Role) -> bool:
     """Work comes in until the role has a transaction open."""
     own, proxy = role.transactional_id, stage.cluster.proxy
-    return busily(stage, lambda: proxy.is_writing(own), WORK_TIMEOUT_S, step_s=0.05)
+    return busily(stage, lambda: proxy.is_writing(own), WORK_TIMEOUT_S)
 
 
-def busily(stage: Stage, reached: Callable[[], bool | int], timeout_s: float, step_s: float = 0.3) -> bool:
-    """Work goes on coming in until it is `reached`; False when that took too long."""
+def busily(stage: Stage, reached: Callable[[], bool | int], timeout_s: float) -> bool:
+    """Work goes on coming in until it is `reached`; False when that took too long.
+
+    Without a pause: a dispatcher that finds the next records while a transaction is open polls at no other time, and so
+    joins a rebalance with that transaction open; one with nothing to do joins between two.
+    """
     deadline = time.monotonic() + timeout_s
     while not reached():
         if time.monotonic() > deadline:
             return False
-        stage.send(10)
-        stage.play_for(step_s)
+        stage.send(3)
+        stage.play_for(STEP_S)
     return True

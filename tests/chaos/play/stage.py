@@ -182,6 +182,10 @@ class Stage:
         group = self._groups[kind]
         return self.sampler.busy[group] + self.cluster.proxy.moved_in_transaction[group]
 
+    def generation(self, kind: str) -> int:
+        """Of a kind's group, as its members were last told."""
+        return self.cluster.proxy.generations.get(self._groups[kind], 0)
+
     @property
     def _groups(self) -> dict[str, str]:
         return {"dispatcher": self.installation.dispatcher_group, "worker": self.installation.worker_group}

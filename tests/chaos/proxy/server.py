@@ -37,7 +37,7 @@ class Proxy:
         self.aborts: Counter[str] = Counter()
         #: transactional id -> commits of transactions with outputs, asked for by its client.
         self.published: Counter[str] = Counter()
-        #: group -> generations that began while a living member of it had a transaction open.
+        #: group -> generations for which a member asked, or which began, while one of it had a transaction open.
         self.moved_in_transaction: Counter[str] = Counter()
         #: Error codes with which the broker met stray EndTxn requests; 0 means that it believed one.
         self.stray_answers: list[int] = []
@@ -48,6 +48,8 @@ class Proxy:
         self._open = True
         self._held: dict[str, bytes] = {}
         self._writing: set[str] = set()
+        #: Groups that a member asked to join while a transaction of theirs was open, since their last generation.
+        self._asked_in_transaction: set[str] = set()
         self._writers: set[asyncio.StreamWriter] = set()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="proxy", daemon=True)
@@ -80,13 +82,19 @@ class Proxy:
 
     def saw(self, api: int, name: str) -> None:
         self.requests[(api, name)] += 1
+        if api == wire.JOIN_GROUP and self._is_busy(name):
+            self._asked_in_transaction.add(name)
 
     def saw_joined(self, group: str, joined: wire.Joined) -> None:
         before = self.generations.get(group, 0)
         if joined.error == 0 and joined.generation > before:
             self.generations[group] = joined.generation
-            busy = any(name.startswith(f"{group}.") for name in self._writing)
+            busy = group in self._asked_in_transaction or self._is_busy(group)
+            self._asked_in_transaction.discard(group)
             self.moved_in_transaction[group] += before > 0 and busy
+
+    def _is_busy(self, group: str) -> bool:
+        return any(name.startswith(f"{group}.") for name in self._writing)
 
     def saw_outputs(self, transactional_id: str) -> None:
         self._writing.add(transactional_id)
