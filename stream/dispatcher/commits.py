@@ -70,7 +70,7 @@ class Commits:
         self._aborts = 0
         self._aborts_since_s = 0.0
         self._gap_since_s: float | None = None
-        #: The group does not know us: only a poll can tell what has become of our partitions.
+        #: The group does not know us, or not as the owner: only a poll can tell what has become of our partitions.
         self._unknown_member = False
 
     @property
@@ -104,6 +104,8 @@ class Commits:
             # What could not be committed is gone with its partitions, and the trouble with it: read on.
             self._aborts = 0
             self._records_max = self._limits.txn_records_max
+        if not offsets and len(batch):
+            self._leave_to_another(batch)
         if not offsets or (not count and not last and self._gap_can_wait()):
             return
         group = self._owned.consumer.group()
@@ -121,6 +123,11 @@ class Commits:
         self._tally.transaction(outcome, self._clock_s() - begun_s)
         self._after(outcome, batch, count, offsets)
         self._batches.end()
+
+    def _leave_to_another(self, batch: Batch) -> None:
+        """All of it is committed, and not by us: its partitions have another owner, of which only a poll tells."""
+        batch.drop_below({place: at.committed for place, at in self._owned.positions.items()})
+        self._unknown_member = True
 
     def _reaching(self, meanwhile: Callable[[], None]) -> Callable[[str], None]:
         def reach(point: str) -> None:

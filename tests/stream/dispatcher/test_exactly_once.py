@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
 from stream.config.settings import Limits, Settings
 from stream.dispatcher.loop import Dispatcher
 from stream.errors import LogError, LogFenced
-from stream.log.base import Assignor, Output
+from stream.log.base import Aborted, Assignor, Outcome, Output, Unknown
 from stream.log.memory import Fault, MemoryLog
 from stream.log.memory_consumer import MemoryConsumer
 from tests.stream.dispatcher.stage import INPUT, NOW_MS, QUICK, Stage, line
@@ -289,4 +290,44 @@ def test_trouble_ends_with_the_partitions_it_was_about() -> None:
     turn(first)
     first.close()
     second.close()
+    stage.assert_each_input_has_one_output()
+
+
+def test_who_finds_all_it_holds_committed_by_another_polls_instead_of_waiting_for_ever() -> None:
+    """The outcome of a transaction is unknown; another owner has committed it meanwhile, and what was read ahead too."""
+    log = RememberingLog()
+    stage = Stage(log=log)
+    others: list[Dispatcher] = []
+
+    def stall() -> int:
+        if len(stage.records(INPUT)) == 2 and not others:  # the second record is being read ahead
+            zombie.lose()
+            others.append(stage.dispatcher(1))
+            turn(others[0])
+        return NOW_MS
+
+    def send_another(point: str) -> None:
+        if point == "produced" and len(stage.records(INPUT)) == 1:
+            stage.send(GOOD)
+
+    stage.reach = send_another
+    first = Dispatcher(stage.settings, 0, replace(stage.parts, now_ms=stall), stage.admin)
+    publish = first._producer.publish
+
+    def stuck(*arguments: Any, **named: Any) -> Outcome:
+        outcome = publish(*arguments, **named)
+        return Unknown("stuck") if isinstance(outcome, Aborted) else outcome
+
+    first._producer.publish = stuck  # type: ignore[method-assign]
+    first.start()
+    zombie = log.last
+    turn(first, 4)
+    stage.send(GOOD)
+    turn(first, 30)
+    assert len(stage.work) == 2
+    log.last.lose()
+    stage.send(GOOD)
+    turn(first, 30)
+    first.close()
+    others[0].close()
     stage.assert_each_input_has_one_output()
