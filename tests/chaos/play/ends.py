@@ -12,6 +12,8 @@ STOP_TIMEOUT_S: Final = 60.0
 #: A role that lost its group or its broker, and is started again. Any other end that nobody asked for is wrong: above all
 #: one of a fenced role, which no supervisor starts again, one by another signal, and a SIGTERM that is not obeyed.
 _STARTED_AGAIN: Final = " ended with 1"
+#: The last word of one whose membership went with a broker that was killed (stream/log/fence.py): no clean end is left.
+_LOST_GROUP: Final = "headrace: the group has lost this member, and no other process owns its slot"
 
 
 def stop(roles: Iterable[Role], timeout_s: float = STOP_TIMEOUT_S) -> list[str]:
@@ -24,9 +26,16 @@ def stop(roles: Iterable[Role], timeout_s: float = STOP_TIMEOUT_S) -> list[str]:
         if not role.wait(timeout_s):
             surprises.append(f"{role.name} did not stop within {timeout_s:g} s of SIGTERM")
             role.end()
+        elif role.endings[-1] == 1 and _last_line(role).startswith(_LOST_GROUP):
+            surprises.append(f"{role.name} had lost its group when SIGTERM came, and ended with 1")
         elif role.endings[-1] not in (0, -SIGKILL):
             surprises.append(f"{role.name} answered SIGTERM with exit code {role.endings[-1]}")
     return surprises
+
+
+def _last_line(role: Role) -> str:
+    lines = role.log_file.read_text(encoding="utf-8").splitlines()
+    return lines[-1] if lines else ""
 
 
 def wrong_ends(surprises: Iterable[str]) -> list[str]:

@@ -53,6 +53,19 @@ def test_a_sigterm_that_is_not_answered_by_a_clean_end_is_wrong_and_a_newborn_ma
     assert wrong_ends(told) == told
 
 
+def test_a_role_that_has_lost_its_group_may_answer_sigterm_with_1(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = "headrace: the group has lost this member, and no other process owns its slot: fenced"
+    role = running(on_term(f"lambda *_: sys.exit({words!r})"), tmp_path, monkeypatch)
+    try:
+        told = stop([role], timeout_s=5.0)
+    finally:
+        role.end()
+    assert told == ["dispatcher-01 had lost its group when SIGTERM came, and ended with 1"]
+    assert wrong_ends(told) == []
+
+
 def test_a_role_that_is_started_again_is_told_and_nothing_else_is_let_pass() -> None:
     duel = "worker-sim-00: of two processes for one slot, one ended with None, expected 4"
     fenced, dead = "worker-sim-00 ended with 4", "dispatcher-00 ended with -6"
