@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Final
 
-from schemas.lane import LANES
 from stream.cli.finding.outputs import output_topics
 from stream.cli.standing import ASK_S
-from stream.config.patterns import TopicPattern
 from stream.config.settings import Settings
 from stream.log.base import LogAdmin, Partition
-from stream.topics.left_behind import left_behind
+from stream.topics.served import input_topics, work_topics
 
 #: So many partitions are named in a line.
 NAMED_MAX: Final = 3
@@ -45,15 +43,3 @@ def served_topics(settings: Settings, topics: Mapping[str, int]) -> list[str]:
             ]
         )
     )
-
-
-def input_topics(settings: Settings, topics: Iterable[str]) -> list[str]:
-    """Of the topics that exist: the inputs."""
-    patterns = [TopicPattern(binding.pattern) for binding in settings.inputs]
-    return [topic for topic in topics if any(pattern.matches(topic) for pattern in patterns)]
-
-
-def work_topics(settings: Settings, topics: Mapping[str, int]) -> list[str]:
-    """The work topics of all endpoints, those included that are not configured any more."""
-    endpoints = (*settings.endpoints, *left_behind(settings, topics))
-    return [settings.work_topic(endpoint, lane) for endpoint in endpoints for lane in LANES]

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from schemas.lane import LANES
-from stream.config.patterns import TopicPattern
 from stream.config.settings import Settings
 from stream.errors import LogTimeout, RightMissing
 from stream.log.base import LogAdmin
 from stream.log.how_to_allow import how_to_allow
 from stream.topics.rights import Role
+from stream.topics.served import input_topics
 
 _LOG = logging.getLogger(__name__)
 
@@ -36,8 +36,7 @@ class Needs:
 
 def dispatcher_needs(settings: Settings, existing: Mapping[str, int]) -> Needs:
     """`existing`: topics, for the inputs that a pattern names."""
-    patterns = [TopicPattern(binding.pattern) for binding in settings.inputs]
-    inputs = {name: READ for name in existing if any(pattern.matches(name) for pattern in patterns)}
+    inputs = dict.fromkeys(input_topics(settings, existing), READ)
     work = {settings.work_topic(endpoint, lane): WRITE for endpoint in settings.endpoints for lane in LANES}
     outputs = dict.fromkeys((settings.outputs.results, settings.outputs.dead_letters), WRITE)
     return Needs("dispatcher", {**inputs, **work, **outputs})

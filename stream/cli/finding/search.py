@@ -13,10 +13,11 @@ from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.outputs import output_topics, outputs
 from stream.cli.finding.underway import Underway
 from stream.cli.finding.wanted import Wanted, WantedId, WantedSource, WantedSources
-from stream.cli.held import held, held_words, input_topics, work_topics
+from stream.cli.held import held, held_words
 from stream.cli.standing import ASK_S, partitions_of
 from stream.config.settings import Settings
 from stream.log.base import Log, LogReader, Partition
+from stream.topics.served import input_topics, work_topics
 
 #: One custom_id may stand on very many records; so many are told.
 HITS_MAX: Final = 100

@@ -11,11 +11,11 @@ from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.scan import scan_topics
 from stream.cli.finding.wanted import Wanted, WantedSources, position
-from stream.cli.held import input_topics
 from stream.cli.standing import ASK_S, Standing, partitions_of, standings
 from stream.config.settings import Settings
 from stream.log.base import Log, Partition
 from stream.topics.left_behind import left_behind
+from stream.topics.served import input_topics
 
 
 class Underway:

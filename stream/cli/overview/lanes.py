@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from schemas.lane import LANES, Lane
-from stream.cli.held import input_topics
 from stream.cli.overview.pace import Pace
 from stream.cli.standing import partitions_of, standings
 from stream.config.settings import Settings
 from stream.log.base import LogAdmin
 from stream.topics.left_behind import left_behind
+from stream.topics.served import input_topics
 
 
 class Key(NamedTuple):
