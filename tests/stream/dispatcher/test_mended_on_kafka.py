@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from confluent_kafka import Consumer, TopicPartition
+from confluent_kafka import Consumer, Producer, TopicPartition
 
 from stream.broker import EmbeddedBroker
 from stream.cli.setaside.fresh_map import write_fresh_map
 from stream.config.settings import InputBinding, Outputs, Settings
+from stream.dispatcher.loop import Dispatcher
 from stream.dispatcher.parts import Parts
+from stream.ledger.offset_map import OffsetMap, encode
 from stream.log.base import Partition
 from stream.place import Place
 from stream.topics import ensure_topics
@@ -45,24 +47,51 @@ def site(kafka: EmbeddedBroker, unique: Callable[[str], str], tmp_path: Path) ->
     return Impatient(Place(kafka.bootstrap_servers, tmp_path, "dispatcher-00"), settings)
 
 
-def test_a_partition_that_quarantine_replay_mended_is_read_again_by_the_running_dispatcher(
-    site: Site, caplog: pytest.LogCaptureFixture
-) -> None:
-    place, group = Partition(site.input, 0), site.settings.dispatcher_group
+@pytest.fixture
+def distrusting(site: Site) -> Iterator[Dispatcher]:
+    """It has two good records in its only partition and has set it aside: its map is nonsense."""
+    place = Partition(site.input, 0)
     ensure_topics(site.log.admin(), site.settings)
     site.send(GOOD, GOOD)
     spoil(site, TopicPartition(*place, 1, "v1:nonsense"))
     made = site.dispatcher()
     turn_until(made, lambda: place in made._owned.positions)
     assert made._owned.positions[place].set_aside is not None
+    yield made
+    made.close()
+
+
+def test_a_partition_that_quarantine_replay_mended_is_read_again_by_the_running_dispatcher(
+    site: Site, distrusting: Dispatcher
+) -> None:
+    """The command joins the group: its leaving or our own look, whichever is first, finds the fresh map."""
+    place, group = Partition(site.input, 0), site.settings.dispatcher_group
     with ThreadPoolExecutor(1) as beside:
         replayed = beside.submit(write_fresh_map, site.log, site.settings, group, place, 0)
-        turn_until(made, lambda: replayed.done() and site.done(site.input))
+        turn_until(distrusting, lambda: replayed.done() and site.done(site.input))
         replayed.result()
-    made.close()
     assert [work.source.offset for work in site.work()] == [0, 1]
-    # It was not assigned anew: our own look found it.
+
+
+def test_a_partition_mended_without_a_rebalance_is_found_by_our_own_look(
+    site: Site, distrusting: Dispatcher, caplog: pytest.LogCaptureFixture
+) -> None:
+    mend(site, TopicPartition(site.input, 0, 0, encode(OffsetMap.empty(0))))
+    turn_until(distrusting, lambda: site.done(site.input))
+    assert [work.source.offset for work in site.work()] == [0, 1]
     assert f"{site.input}/0 is read again, from offset 0" in caplog.messages
+
+
+def mend(site: Site, commit: TopicPartition) -> None:
+    """Commit in a transaction and as no member: the coordinator lets it pass, and nobody's share moves."""
+    servers, group = site.place.bootstrap_servers, site.settings.dispatcher_group
+    outsider = Consumer({"bootstrap.servers": servers, "group.id": group})
+    producer = Producer({"bootstrap.servers": servers, "transactional.id": f"{group}.mend"})
+    producer.init_transactions(30)
+    producer.begin_transaction()
+    producer.send_offsets_to_transaction([commit], outsider.consumer_group_metadata(), 30)
+    producer.commit_transaction(30)
+    outsider.close()
 
 
 def spoil(site: Site, commit: TopicPartition) -> None:
