@@ -34,7 +34,7 @@ CONFIGS: Final = {
     "vllm": f'[endpoints.{ENDPOINT}]\nengine = "vllm"\npartitions = 8\n',
     "simulated": (
         f'[endpoints.{ENDPOINT}]\nengine = "simulated"\npartitions = 8\nslots = 8\n'
-        "simulated = { prefill_tokens_per_s = 2000, decode_tokens_per_s = 50 }\n"
+        "simulated = { prefill_tokens_per_s = 2000, decode_tokens_per_s = 25 }\n"
     ),
 }
 

@@ -21,6 +21,8 @@ PATIENCE_S: Final = 240.0
 FLUSH_TIMEOUT_S: Final = 30.0
 POLL_S: Final = 0.25
 RECORDS_MAX: Final = 500
+#: After the last output that is due: one that is not.
+TOO_MANY_S: Final = 1.0
 
 
 class Sent(NamedTuple):
@@ -52,7 +54,7 @@ def feed(log: Log, lines: Sequence[Sample]) -> list[Sent]:
 
 
 def watch(log: Log, total: int, until: int, bar: Progress) -> list[Outcome]:
-    """Read results and dead letters from the start until `until` are there (then a moment for one too many)."""
+    """Read results and dead letters from the start until `until` are there (all: then a moment for one too many)."""
     outputs = Settings().outputs
     reader = log.reader([outputs.results, outputs.dead_letters])
     task = bar.add_task("answers", total=total, rate="")
@@ -66,11 +68,12 @@ def watch(log: Log, total: int, until: int, bar: Progress) -> list[Outcome]:
         bar.update(task, completed=len(outcomes), rate=f"{len(outcomes) / (now - begin + 1e-9):.1f}/s")
         if now - heard > PATIENCE_S:
             raise WaitedTooLong(f"{len(outcomes)} of {until} outputs, then none for {PATIENCE_S:.0f} s")
-    outcomes += [
-        read_outcome(record.value(), record.headers()) for record in reader.poll(RECORDS_MAX, 1.0).records
-    ]
+    if until < total:
+        bar.remove_task(task)
+    else:
+        late = reader.poll(RECORDS_MAX, TOO_MANY_S).records
+        outcomes += [read_outcome(record.value(), record.headers()) for record in late]
     reader.close()
-    bar.remove_task(task) if until < total else None
     return outcomes
 
 

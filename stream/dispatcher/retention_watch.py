@@ -10,7 +10,7 @@ from stream.dispatcher.batch import Batches
 from stream.dispatcher.owned import Owned
 from stream.dispatcher.parts import Parts
 from stream.dispatcher.retention import Half, Oldest, first_written_ms, in_words, retention_ms, used
-from stream.errors import LogError
+from stream.errors import LogError, LogTimeout
 from stream.log.base import LogAdmin, Partition, TopicDescription
 from stream.metrics.by_partition import PartitionLevels
 
@@ -53,17 +53,19 @@ class RetentionWatch:
         return first_written_ms(chain(self._batches.sending.records, self._batches.reading.records, held))
 
     def _read_retention(self) -> None:
-        """At its interval, and when a topic comes to us."""
+        """At its interval, and when a topic comes to us; a broker that was too slow is asked again at the next look."""
         topics = {place.topic for place in self._owned.positions}
         if self._parts.clock_s() < self._next_s and topics <= self._asked:
             return
-        rules = self._parts.rules
+        rules, before = self._parts.rules, (self._next_s, self._asked)
         self._next_s = self._parts.clock_s() + rules.retention_every_s
         self._asked = topics
         try:
             found = self._admin.describe(sorted(topics), rules.lag_timeout_s)
         except LogError as error:
             log.warning("the retention of the inputs is not known, asking again later: %s", error)
+            if isinstance(error, LogTimeout):
+                self._next_s, self._asked = before
             return
         self._kept_ms = {
             name: kept_ms

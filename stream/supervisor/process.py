@@ -65,10 +65,11 @@ class RoleProcess:
     def look(self) -> Seen:
         if self._child is None:
             return Seen(None)
+        # The exit code first: what a process writes last it writes before it ends.
+        code = self._child.exit_code()
         report = read_report(self._state_dir, self.name)
         if report is not None and report.pid != self._child.pid:
             report = None
-        code = self._child.exit_code()
         if code is not None:
             said = report.reason if report is not None else None
             # A signal comes from outside: what the log says last has nothing to do with it.

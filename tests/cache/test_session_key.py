@@ -104,7 +104,7 @@ def test_the_hash_is_the_same_in_every_process() -> None:
             env={**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)},
             capture_output=True,
             check=True,
-            timeout=60,
+            timeout=120,
         ).stdout
         for seed in ("1", "2")
     }

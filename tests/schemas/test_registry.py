@@ -32,7 +32,9 @@ def server() -> Iterator[RegistryServer]:
 
 @pytest.fixture
 def client(server: RegistryServer) -> Iterator[RegistryClient]:
-    made = RegistryClient(server.url + "/", time.monotonic, ClientRules(timeout_s=2, answer_bytes_max=50_000))
+    made = RegistryClient(
+        server.url + "/", time.monotonic, ClientRules(timeout_s=30, answer_bytes_max=50_000)
+    )
     yield made
     made.close()
 
@@ -85,8 +87,6 @@ UNAVAILABLE = {
     "a list": Reply(200, (b"[]",)),
     "a deep answer": Reply(200, (b"[" * 20_000,)),
     "a redirect": Reply(302, (b"",)),
-    "a slow answer": Reply(200, (b"{}",), wait_s=0.6),
-    "an answer in drops": Reply(200, (b" ",) * 10, wait_s=0.1),
     "an endless answer": Reply(200, (b" " * 60_000,)),
 }
 
@@ -98,6 +98,22 @@ def test_everything_else_is_the_registrys_fault(
     server.replies[PATH] = UNAVAILABLE[name]
     with pytest.raises(RegistryUnavailable, match=r"schema registry http://127\.0\.0\.1:\d+/schemas/ids/7: "):
         client.fetch(7)
+
+
+GOOD = schema_reply(REQUEST_LINE).pieces[0]
+SLOW = {
+    "a slow answer": Reply(200, (GOOD,), wait_s=0.6),
+    "an answer in drops": Reply(200, (*(b" ",) * 10, GOOD), wait_s=0.1),
+}
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_a_good_answer_that_comes_too_late_is_the_registrys_fault(server: RegistryServer, name: str) -> None:
+    client = RegistryClient(server.url, time.monotonic, ClientRules(timeout_s=0.3))
+    server.replies[PATH] = SLOW[name]
+    with pytest.raises(RegistryUnavailable, match=r"schema registry http://127\.0\.0\.1:\d+/schemas/ids/7: "):
+        client.fetch(7)
+    client.close()
 
 
 def test_a_registry_that_is_down_is_unavailable_and_its_password_is_not_told() -> None:
@@ -193,10 +209,10 @@ def test_a_header_that_trickles_in_is_given_up_in_time() -> None:
         trickling = threading.Thread(target=_trickle, args=(listening,), daemon=True)
         trickling.start()
         url = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        client = RegistryClient(url, time.monotonic, ClientRules(timeout_s=0.3))
+        client = RegistryClient(url, time.monotonic, ClientRules(timeout_s=2))
         with pytest.raises(RegistryUnavailable):
             client.fetch(1)
-        trickling.join(5)
+        trickling.join(60)
         assert not trickling.is_alive(), "the connection is closed"
 
 
@@ -205,7 +221,7 @@ def _trickle(listening: socket.socket) -> None:
     with connection, suppress(OSError):
         connection.recv(65_536)
         connection.sendall(b"HTTP/1.1 200 OK\r\nX-Slow: ")
-        for _ in range(100):
+        for _ in range(3_000):  # far longer than it is waited for
             connection.sendall(b"a")
             time.sleep(0.1)
 

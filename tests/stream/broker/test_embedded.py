@@ -6,7 +6,7 @@ import os
 import signal
 import socket
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -31,24 +31,26 @@ def own(tmp_path: Path) -> Iterator[EmbeddedBroker]:
 
 def create(servers: str, topic: str) -> None:
     admin = AdminClient({"bootstrap.servers": servers})
-    admin.create_topics([NewTopic(topic, 1)])[topic].result(20)
+    admin.create_topics([NewTopic(topic, 1)])[topic].result(60)
 
 
 def produce(servers: str, topic: str, value: bytes) -> None:
     errors: list[object] = []
     producer = Producer({"bootstrap.servers": servers, "message.max.bytes": 20 * 1024 * 1024})
     producer.produce(topic, value, on_delivery=lambda error, _: errors.append(error))
-    assert producer.flush(20) == 0
+    assert producer.flush(60) == 0
     assert errors == [None]
 
 
 def read_one(servers: str, topic: str) -> bytes:
-    consumer = Consumer({"bootstrap.servers": servers, "group.id": "reader", "auto.offset.reset": "earliest"})
+    group = f"reader-of-{topic}"
+    consumer = Consumer({"bootstrap.servers": servers, "group.id": group, "auto.offset.reset": "earliest"})
     consumer.subscribe([topic])
     try:
-        message = consumer.poll(30)
-        assert message is not None
-        assert message.error() is None
+        until = time.monotonic() + 60
+        # A broker that has just started may first tell of a topic or a coordinator that is not there yet.
+        while (message := consumer.poll(1)) is None or message.error() is not None:
+            assert time.monotonic() < until
         value = message.value()
         assert isinstance(value, bytes)
         return value
@@ -56,20 +58,20 @@ def read_one(servers: str, topic: str) -> bytes:
         consumer.close()
 
 
-def test_a_record_of_17_mib_comes_back_whole(kafka: EmbeddedBroker) -> None:
-    servers = kafka.bootstrap_servers
+def test_a_record_of_17_mib_comes_back_whole(kafka: EmbeddedBroker, unique: Callable[[str], str]) -> None:
+    servers, name = kafka.bootstrap_servers, unique("large-dead-letters")
     admin = AdminClient({"bootstrap.servers": servers})
-    topic = NewTopic("large-dead-letters", 1, config={"max.message.bytes": str(18 * 1024 * 1024)})
-    admin.create_topics([topic])["large-dead-letters"].result(20)
+    topic = NewTopic(name, 1, config={"max.message.bytes": str(18 * 1024 * 1024)})
+    admin.create_topics([topic])[name].result(60)
     value = os.urandom(17 * 1024 * 1024)
-    produce(servers, "large-dead-letters", value)
-    assert read_one(servers, "large-dead-letters") == value
+    produce(servers, name, value)
+    assert read_one(servers, name) == value
 
 
 def test_a_topic_that_nobody_created_does_not_appear(kafka: EmbeddedBroker) -> None:
     admin = AdminClient({"bootstrap.servers": kafka.bootstrap_servers})
-    admin.list_topics("mistyped", timeout=10)
-    assert "mistyped" not in admin.list_topics(timeout=10).topics
+    admin.list_topics("mistyped", timeout=60)
+    assert "mistyped" not in admin.list_topics(timeout=60).topics
 
 
 def test_acknowledged_records_survive_kill_9_and_the_ports_stay(own: EmbeddedBroker) -> None:
@@ -121,15 +123,17 @@ def test_the_second_listener_sends_clients_through_the_proxys_port(tmp_path: Pat
     try:
         broker.start()
         admin = AdminClient({"bootstrap.servers": broker.proxied_servers})
-        assert [node.port for node in admin.list_topics(timeout=10).brokers.values()] == [proxy_port]
+        assert [node.port for node in admin.list_topics(timeout=60).brokers.values()] == [proxy_port]
     finally:
         broker.kill()
 
 
 def test_is_ready_is_false_before_it_serves(own: EmbeddedBroker) -> None:
     own.launch()
+    os.kill(own.pid, signal.SIGSTOP)  # the question waits for an answer a little
     assert not own.is_ready()
-    deadline = time.monotonic() + 60
+    os.kill(own.pid, signal.SIGCONT)
+    deadline = time.monotonic() + 120
     while not own.is_ready():
         assert time.monotonic() < deadline
         time.sleep(0.1)

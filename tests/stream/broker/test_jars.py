@@ -53,7 +53,7 @@ def test_two_at_once_download_once(tmp_path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert repository.calls == 2
 
 

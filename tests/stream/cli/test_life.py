@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,12 +41,12 @@ def up(tmp_path: Path) -> Iterator[subprocess.Popen[str]]:
         yield process
         if process.poll() is None:
             process.terminate()
-            process.wait(90)
+            process.wait(150)
 
 
 def line(number: int) -> str:
-    # The first one is slow: it is still in its engine when all others are answered.
-    metadata = {"simulate": "sleep:30"} if number == 0 else {}
+    # The first one is slow: it is still in its engine when all others are answered and everything was asked.
+    metadata = {"simulate": "sleep:120"} if number == 0 else {}
     messages = [{"role": "user", "content": f"record {number}"}]
     body = {"model": "sim", "messages": messages, "metadata": metadata}
     return json.dumps(
@@ -61,14 +62,16 @@ def test_records_go_in_and_come_out_and_can_be_found_on_their_way(
     state = ("--state-dir", str(tmp_path / "state"))
     (tmp_path / "in").write_text("\n".join([*(line(number) for number in range(RECORDS)), "nonsense"]))
     assert run("produce", "headrace.requests", str(tmp_path / "in"), *state).code == 0
-    count = ("--count", str(RECORDS - 1), "--timeout", "60")
+    count = ("--count", str(RECORDS - 1), "--timeout", "90")
     results = run("consume", "headrace.results", *count, *state)
     assert (results.code, results.err) == (0, "")
     assert {one["value"]["custom_id"] for one in results.lines} == {
         f"r-{number}" for number in range(1, RECORDS)
     }
 
-    for _ in range(20):  # workers tell what runs once a second: until then it is `released`
+    assert run("consume", "headrace.dead-letters", "--count", "1", "--timeout", "60", *state).code == 0
+    until_s = time.monotonic() + 60
+    while time.monotonic() < until_s:  # workers tell what runs once a second: until then it is `released`
         [running] = run("find", "r-0", "--json", *state).lines
         if running["state"] != "released":
             break
@@ -96,11 +99,11 @@ def test_records_go_in_and_come_out_and_can_be_found_on_their_way(
             assert waiting.stdout is not None
             waiting.stdout.readline()
             waiting.send_signal(signal.SIGINT)
-            assert waiting.wait(30) == 130
+            assert waiting.wait(60) == 130
         finally:
             waiting.kill()
 
     up.send_signal(signal.SIGTERM)
-    assert up.wait(90) == 0
+    assert up.wait(150) == 0
     ended = run("status", *state)
     assert (ended.code, "nothing runs in" in ended.err) == (2, True)

@@ -13,8 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from stream.log.base import Output, TopicDescription
+from stream.cli import consume
+from stream.cli.deadline import Deadline
+from stream.cli.record_line import record_line
+from stream.log.base import Output, Record, TopicDescription
 from tests.stream.cli.conftest import Installed, Run
+from tests.stream.settled import await_markers
 
 pytestmark = pytest.mark.broker
 
@@ -149,15 +153,32 @@ def test_an_empty_topic_is_at_its_end_at_once(run: Run, installed: Installed, to
 
 
 def test_a_count_ends_it_and_a_count_that_does_not_come_is_exit_3(
-    run: Run, installed: Installed, topic: str
+    run: Run, installed: Installed, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     put(installed, *(Output(topic, None, b"%d" % number, []) for number in range(5)))
     assert [
         one["value"] for one in run("consume", topic, "--count", "3", "-c", str(installed.config)).lines
     ] == [0, 1, 2]
-    ended = run("consume", topic, "--count", "6", "--timeout", "1.5", "-c", str(installed.config))
+    time_is_up_after(5, monkeypatch)
+    ended = run("consume", topic, "--count", "6", "--timeout", "30", "-c", str(installed.config))
     assert (ended.code, len(ended.lines)) == (3, 5)
-    assert ended.err == "headrace: 5 records in 1.5 s, 6 were asked for\n"
+    assert ended.err == "headrace: 5 records in 30 s, 6 were asked for\n"
+
+
+def time_is_up_after(records: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However long the broker takes for these, and not a moment later."""
+    written: list[Record] = []
+    line = record_line
+
+    def noted(record: Record, *, as_bytes: bool) -> str:
+        written.append(record)
+        return line(record, as_bytes=as_bytes)
+
+    def clocked(timeout_s: float) -> Deadline:
+        return Deadline(timeout_s, lambda: timeout_s if len(written) >= records else 0.0)
+
+    monkeypatch.setattr(consume, "record_line", noted)
+    monkeypatch.setattr(consume, "Deadline", clocked)
 
 
 def test_from_latest_what_was_there_before_is_not_seen(run: Run, installed: Installed, topic: str) -> None:
@@ -195,6 +216,7 @@ def test_aborted_and_open_records_are_not_seen(run: Run, installed: Installed, t
     successor.start(30)
     successor.publish([Output(topic, None, b"seen", [])], [], None)
     successor.close()
+    await_markers(installed.log.admin(), topic)
     values = [one["value"] for one in run("consume", topic, "-c", str(installed.config)).lines]
     assert values == ["behind", "seen"]
 
@@ -203,7 +225,7 @@ def test_a_broker_that_does_not_answer_is_one_line_on_stderr(tmp_path: Path) -> 
     config = tmp_path / "far.toml"
     config.write_text('[kafka]\nbootstrap_servers = "127.0.0.1:1"\n[endpoints.sim]\nengine = "simulated"\n')
     words = [sys.executable, "-m", "stream", "consume", "t", "-c", str(config)]
-    ended = subprocess.run(words, check=False, capture_output=True, text=True, timeout=60)
+    ended = subprocess.run(words, check=False, capture_output=True, text=True, timeout=120)
     assert (ended.returncode, ended.stdout) == (1, "")
     assert ended.stderr.startswith("headrace: no answer from the broker at 127.0.0.1:1: ")
     assert ended.stderr.count("\n") == 1
@@ -213,7 +235,7 @@ def test_a_reader_that_has_enough_ends_it_without_complaint(installed: Installed
     put(installed, *(Output(topic, None, b"x" * 1000, []) for _ in range(2000)))
     words = f"{sys.executable} -m stream consume {topic} -c {installed.config} | head -1"
     ended = subprocess.run(
-        ["bash", "-o", "pipefail", "-c", words], check=False, capture_output=True, text=True, timeout=60
+        ["bash", "-o", "pipefail", "-c", words], check=False, capture_output=True, text=True, timeout=120
     )
     assert (ended.returncode, ended.stderr, ended.stdout.count("\n")) == (0, "", 1)
 
@@ -227,12 +249,12 @@ def test_a_produce_that_is_interrupted_tells_where_to_go_on(installed: Installed
             assert produce.stdin is not None
             produce.stdin.write(b"one\n\ntwo\nthr")
             produce.stdin.flush()
-            consume = [sys.executable, "-m", "stream", "consume", topic, "--count", "2", "--timeout", "30"]
+            consume = [sys.executable, "-m", "stream", "consume", topic, "--count", "2", "--timeout", "90"]
             subprocess.run(
-                [*consume, "-c", str(installed.config)], check=True, capture_output=True, timeout=60
+                [*consume, "-c", str(installed.config)], check=True, capture_output=True, timeout=120
             )
             produce.send_signal(signal.SIGINT)
-            told, errors = produce.communicate(timeout=30)
+            told, errors = produce.communicate(timeout=60)
         finally:
             produce.kill()
     assert (produce.returncode, errors) == (130, b"headrace: stopped after line 3: go on with the next\n")

@@ -25,7 +25,7 @@ DEAD_LETTERS = {
     ("too-late", "expired", "route"),
     ("bad-reply", "invalid", "validate"),
 }
-RUN_S = 120
+RUN_S = 270
 
 
 def run_demo(state_dir: Path, *words: str) -> str:

@@ -10,8 +10,8 @@ from stream.broker import EmbeddedBroker
 from stream.log.base import Record
 from stream.replay.find import Wanted
 from stream.replay.run import replay
+from tests.stream.dispatcher.kafka_site import GOOD, Site, site, turn_until
 from tests.stream.dispatcher.raw_produce import RawHeader, RawRecord, produce_raw
-from tests.stream.dispatcher.test_on_kafka import GOOD, Site, site, turn_until
 
 __all__ = ["site"]
 pytestmark = pytest.mark.broker

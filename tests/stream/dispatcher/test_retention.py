@@ -13,7 +13,7 @@ from stream.dispatcher.loop import Dispatcher
 from stream.dispatcher.retention import OFF, Half, Oldest, in_words, retention_ms, used
 from stream.dispatcher.retention_watch import RetentionWatch
 from stream.dispatcher.rules import Rules
-from stream.errors import LogError
+from stream.errors import LogError, LogTimeout
 from stream.log.base import Output, Partition, TopicDescription
 from stream.log.memory import Fault
 from stream.metrics.prometheus import PrometheusMetrics
@@ -149,6 +149,16 @@ def test_where_the_retention_may_not_be_read_nothing_is_told_and_the_dispatcher_
     assert len(warnings(caplog)) == times
     assert all(said in text for text in warnings(caplog))
     assert GAUGE + "{" not in house.metrics.text()
+
+
+def test_a_broker_that_was_too_slow_to_tell_the_retention_is_asked_again_at_the_next_look() -> None:
+    house = House(10 * HOUR_MS)
+    watch = house.made._lag._retention
+    well, watch._admin = watch._admin, Admin(LogTimeout("no answer in 1 s"))  # type: ignore[assignment]
+    house.send(age_ms=HOUR_MS)
+    assert house.later(5) is None
+    watch._admin = well
+    assert house.later(5) == pytest.approx(0.1, abs=0.001)
 
 
 def test_a_retention_that_was_raised_is_noticed_within_a_minute() -> None:

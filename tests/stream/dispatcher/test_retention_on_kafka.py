@@ -18,7 +18,7 @@ from stream.log.base import Output, TopicDescription
 from stream.metrics.prometheus import PrometheusMetrics
 from stream.place import Place
 from stream.topics import ensure_topics
-from tests.stream.dispatcher.test_on_kafka import Site, turn_until
+from tests.stream.dispatcher.kafka_site import Site, turn_until
 from tests.stream.dispatcher.test_retention import HOUR_MS, WIRE, warnings
 from tests.stream.dispatcher.test_waiting import Registry
 from tests.stream.metrics.served import values
@@ -46,7 +46,8 @@ def test_a_partition_that_waits_for_the_registry_past_the_half_is_told_until_it_
     producer.send(Output(topic, None, WIRE, [], 0, int(time.time() * 1000) - 6 * HOUR_MS))
     assert producer.flush(30) == 0
     producer.close()
-    rules = Rules(poll_s=0.05, gap_commit_s=0.05, lag_every_s=0.5)
+    # A question that took too long would be asked again in a minute, and be a warning more.
+    rules = Rules(poll_s=0.05, gap_commit_s=0.05, lag_every_s=0.5, lag_timeout_s=30)
     parts = replace(site.parts, registry=registry, metrics=metrics, rules=rules)
     made = Dispatcher(settings, 0, parts, admin)
     made.start()

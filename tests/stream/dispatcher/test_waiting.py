@@ -121,7 +121,7 @@ def test_the_asking_registry_never_makes_the_caller_wait() -> None:
 
     class Slow(Registry):
         def schema(self, schema_id: int) -> AvroSchema:
-            gate.wait(10)
+            gate.wait(120)
             return super().schema(schema_id)
 
     source = Slow()

@@ -12,11 +12,11 @@ from stream.log.bounded import BoundedCalls, CallStuck
 def test_a_call_is_made_elsewhere_with_its_arguments_and_what_it_raises_comes_out() -> None:
     calls = BoundedCalls()
     seen: list[object] = []
-    calls.make(lambda *got: seen.extend([*got, threading.get_ident()]), 1, "two", wait_s=5)
+    calls.make(lambda *got: seen.extend([*got, threading.get_ident()]), 1, "two", wait_s=60)
     assert seen[:2] == [1, "two"]
     assert seen[2] != threading.get_ident()
     with pytest.raises(ZeroDivisionError):
-        calls.make(lambda: 1 / 0, wait_s=5)
+        calls.make(lambda: 1 / 0, wait_s=60)
     calls.close()
 
 
@@ -26,6 +26,6 @@ def test_a_stuck_call_is_given_up_and_no_other_is_made_after_it() -> None:
     with pytest.raises(CallStuck):
         calls.make(release.wait, wait_s=0.05)
     with pytest.raises(CallStuck):
-        calls.make(pytest.fail, "made after a stuck one", wait_s=5)
+        calls.make(pytest.fail, "made after a stuck one", wait_s=60)
     release.set()
     calls.close()

@@ -16,12 +16,12 @@ import pytest
 from stream.processes import Child, Identity, started_of
 from stream.processes.identity import end_group, group_members
 
-SLEEP = "import time; time.sleep(60)"
+SLEEP = "import time; time.sleep(300)"
 #: Starts a child of its own in the same group and tells its pid.
 PARENT = f"""
 import subprocess, sys, time
 print(subprocess.Popen([sys.executable, "-c", {SLEEP!r}]).pid, flush=True)
-time.sleep(60)
+time.sleep(300)
 """
 #: A supervisor in small: spawns a child, tells its pid.
 SUPERVISOR = f"""
@@ -30,11 +30,11 @@ from pathlib import Path
 from stream.processes import Child
 child = Child.spawn([sys.executable, "-c", {SLEEP!r}], Path(sys.argv[1]), os.environ)
 print(child.pid, flush=True)
-time.sleep(60)
+time.sleep(300)
 """
 
 
-def eventually(true: Callable[[], bool], timeout_s: float = 10) -> None:
+def eventually(true: Callable[[], bool], timeout_s: float = 60) -> None:
     deadline = time.monotonic() + timeout_s
     while not true():
         assert time.monotonic() < deadline
@@ -78,7 +78,7 @@ def test_kill_ends_the_whole_group(tmp_path: Path) -> None:
 
 
 def test_terminate_lets_the_leader_end_by_itself(tmp_path: Path) -> None:
-    code = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(0)); print('on', flush=True); time.sleep(60)"
+    code = "import signal, sys, time; signal.signal(15, lambda *_: sys.exit(0)); print('on', flush=True); time.sleep(300)"
     child = spawn(code, tmp_path / "log")
     eventually(lambda: (tmp_path / "log").read_text() == "on\n")
     child.terminate()
@@ -106,7 +106,7 @@ def test_spawning_from_another_thread_is_refused(tmp_path: Path) -> None:
 
     thread = threading.Thread(target=attempt)
     thread.start()
-    thread.join(10)
+    thread.join(60)
     assert "main thread" in str(raised[0])
 
 

@@ -28,6 +28,7 @@ from stream.topics import ensure_topics
 from tests.chaos.play.cluster import Cluster, running_cluster
 from tests.chaos.proxy.faults import Action, EndTxnFault
 from tests.stream.cli.conftest import CONFIG
+from tests.stream.settled import await_markers
 
 pytestmark = pytest.mark.broker
 
@@ -64,13 +65,13 @@ class Buried:
     def replay(self, *faults: Action) -> tuple[int, list[str]]:
         """Exit code, and what it told: a line for each letter, then the sum. Its second commit meets the first of
         `faults`, the same asked for again the next one."""
+        for nth, fault in enumerate(faults, start=2):
+            self._cluster.proxy.plan.inject(EndTxnFault(self.settings.own_topic("replay"), fault, nth))
         command = [sys.executable, "-m", "stream", "dead-letters", "replay", "-c", str(self._config)]
         process = subprocess.Popen(
             command, cwd=self._folder, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
         )
         self._cluster.owned_by(lambda _id: process.kill())
-        for nth, fault in enumerate(faults, start=2):
-            self._cluster.proxy.plan.inject(EndTxnFault(self.settings.own_topic("replay"), fault, nth))
         try:
             out, err = process.communicate(timeout=RUN_S)
         finally:
@@ -79,6 +80,7 @@ class Buried:
         return process.returncode, out.splitlines()
 
     def committed(self, topic: str) -> list[Record]:
+        await_markers(self._log.admin(), topic)
         with closing(self._log.reader([topic])) as reader:
             return list(reader.to_end(RUN_S))
 

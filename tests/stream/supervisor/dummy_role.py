@@ -24,7 +24,7 @@ def main(name: str, state_dir: Path, *behaviour: str) -> int:
         sys.stderr.write("all is well\n")
     if "engine" in behaviour:
         # Without an environment, as one that has set its title and so wiped it.
-        engine = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(120)"], env={})
+        engine = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"], env={})
         (state_dir / "engine.pid").write_text(str(engine.pid))
     if "stubborn" in behaviour:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -32,7 +32,7 @@ def main(name: str, state_dir: Path, *behaviour: str) -> int:
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     signal.signal(signal.SIGUSR1, lambda *_: sys.exit(4))
     report(place, "running", f"http://127.0.0.1:1/{name}")
-    time.sleep(120)
+    time.sleep(600)
     return 1
 
 

@@ -17,7 +17,7 @@ from stream.processes import started_of
 REPOSITORY = Path(__file__).parents[3]
 
 
-def eventually(true: Callable[[], bool], timeout_s: float = 30) -> None:
+def eventually(true: Callable[[], bool], timeout_s: float = 120) -> None:
     deadline = time.monotonic() + timeout_s
     while not true():
         assert time.monotonic() < deadline
@@ -62,9 +62,13 @@ class Installation:
         return pid
 
     def await_state(self, name: str, state: str, other_than: int = 0) -> None:
-        eventually(lambda: self.entry(name).get("state") == state and self.entry(name)["pid"] != other_than)
+        def reached() -> bool:
+            entry = self.entry(name)  # once: the next look may find another process
+            return entry.get("state") == state and entry["pid"] != other_than
 
-    def stop(self, number: signal.Signals = signal.SIGTERM, timeout_s: float = 60) -> int:
+        eventually(reached)
+
+    def stop(self, number: signal.Signals = signal.SIGTERM, timeout_s: float = 120) -> int:
         self.process.send_signal(number)
         return self.process.wait(timeout_s)
 
@@ -72,7 +76,7 @@ class Installation:
         """Whatever happened: nothing is left."""
         if self.process.poll() is None:
             self.process.kill()
-            self.process.wait(10)
+            self.process.wait(60)
         assert self.process.stdout is not None
         self.process.stdout.close()
 

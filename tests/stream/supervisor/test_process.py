@@ -7,11 +7,18 @@ import sys
 import time
 from pathlib import Path
 
+import msgspec
+import psutil
+import pytest
+
+from stream.processes import Child
+from stream.supervisor.atomic import replace_text
 from stream.supervisor.process import RoleProcess, Seen, last_line
+from stream.supervisor.report import Report, report_file
 
 
 def ended(process: RoleProcess) -> Seen:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + 60
     while (seen := process.look()).exit_code is None:
         assert time.monotonic() < deadline
         time.sleep(0.02)
@@ -25,6 +32,24 @@ def test_a_role_whose_log_was_rotated_away_has_ended_without_a_reason(tmp_path: 
     (tmp_path / "logs" / "w.log").unlink()
     assert ended(process) == Seen(3)
     process.kill()
+
+
+def test_a_role_that_ends_during_the_look_still_gives_its_reason(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    process = RoleProcess("worker", "w", [sys.executable, "-c", "input()"], tmp_path, os.environ)
+    identity = process.launch()
+
+    def ends_now(child: Child) -> int:
+        said = Report(child.pid, "draining", reason="the slot is taken")
+        replace_text(report_file(tmp_path, "w"), msgspec.json.encode(said).decode())
+        return 4
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Child, "exit_code", ends_now)
+        assert process.look() == Seen(4, reason="the slot is taken")
+    process.kill()
+    assert not psutil.pid_exists(identity.pid)
 
 
 def test_the_last_line_is_none_where_the_log_cannot_be_read(tmp_path: Path) -> None:

@@ -24,7 +24,7 @@ def up(tmp_path: Path) -> Iterator[Installation]:
 
 def topics(servers: str) -> set[str]:
     admin = AdminClient({"bootstrap.servers": servers})
-    return set(admin.list_topics(timeout=20).topics)
+    return set(admin.list_topics(timeout=60).topics)
 
 
 def test_the_broker_keeps_its_port_over_a_crash_and_ends_last_and_cleanly(up: Installation) -> None:
@@ -53,7 +53,7 @@ def test_a_start_over_a_killed_supervisor_finds_data_and_address_again(
     ready = up.ready()
     jvm = up.pid("broker")
     os.kill(up.process.pid, signal.SIGKILL)
-    up.process.wait(10)
+    up.process.wait(60)
     second = Installation(tmp_path / "state", "embedded", "dispatcher-00")
     try:
         assert second.ready() == ready

@@ -62,7 +62,7 @@ WORKER: list[Denied] = [
 ]
 SPOKEN = {TOPIC: "topic", GROUP: "group", ID: "transactional-id"}
 #: A role that is not refused within this is not refused.
-PATIENCE_S = 20.0
+PATIENCE_S = 120.0
 
 
 class NoEngine:

@@ -67,10 +67,10 @@ def rule(broker: EmbeddedBroker, resource: Resource, *rules: Rule) -> None:
     client = AdminClient({"bootstrap.servers": broker.bootstrap_servers})
     bindings = [AclBinding(*resource, "User:ANONYMOUS", "*", *each) for each in rules]
     for future in client.create_acls(bindings).values():
-        future.result(20)
+        future.result(60)
     all_of_it = AclBindingFilter(*resource, None, None, AclOperation.ANY, AclPermissionType.ANY)
-    deadline = time.monotonic() + 20
-    while len(client.describe_acls(all_of_it).result(20)) < len(rules):
+    deadline = time.monotonic() + 60
+    while len(client.describe_acls(all_of_it).result(60)) < len(rules):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 

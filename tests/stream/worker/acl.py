@@ -29,10 +29,10 @@ def forbid(
         AclBinding(*place, "User:ANONYMOUS", "*", operation, AclPermissionType.DENY),
     ]
     for made in client.create_acls(rules).values():
-        made.result(20)
+        made.result(60)
     all_of_it = AclBindingFilter(*place, None, None, AclOperation.ANY, AclPermissionType.ANY)
-    deadline = time.monotonic() + 20
-    while not set(rules) <= set(client.describe_acls(all_of_it).result(20)):
+    deadline = time.monotonic() + 60
+    while not set(rules) <= set(client.describe_acls(all_of_it).result(60)):
         assert time.monotonic() < deadline, f"the rules on {name} never came"
         time.sleep(0.02)
 
@@ -43,8 +43,8 @@ def forgive(bootstrap_servers: str, topic: str) -> None:
     place = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL)
     all_of_it = AclBindingFilter(*place, None, None, AclOperation.ANY, AclPermissionType.ANY)
     for gone in client.delete_acls([all_of_it]).values():
-        gone.result(20)
-    deadline = time.monotonic() + 20
-    while client.describe_acls(all_of_it).result(20):
+        gone.result(60)
+    deadline = time.monotonic() + 60
+    while client.describe_acls(all_of_it).result(60):
         assert time.monotonic() < deadline, f"the rules on {topic} never went"
         time.sleep(0.02)

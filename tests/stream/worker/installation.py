@@ -16,13 +16,14 @@ from schemas.lane import LANES, Lane
 from schemas.source import Source
 from schemas.work import Routed, WorkHeaders
 from stream.config.settings import Outputs, Settings
-from stream.ledger.offset_map import decode
+from stream.ledger.offset_map import OffsetMap, decode
 from stream.log.base import Log, Output, Partition, Record, Success
 from stream.place import Place
 from stream.topics import ensure_topics
 from stream.worker.parts import Parts
 from stream.worker.rules import Rules
 from stream.worker.run import serve
+from tests.stream.settled import ASK_S, PATIENCE_S, await_markers
 from tests.stream.worker.house import header, request_line
 from workers.clock import SystemClock
 from workers.endpoint import Endpoint
@@ -31,7 +32,7 @@ from workers.journal import NoJournal
 from workers.rules import Rules as RunnerRules
 from workers.runner import Runner
 
-QUICK = Rules(heartbeat_s=0.2, lag_every_s=0.5, trim_every_s=0.5, drain_s=10.0)
+QUICK = Rules(heartbeat_s=0.2, lag_every_s=0.5, trim_every_s=0.5, drain_s=10.0, revoke_s=30.0)
 
 
 class Installation:
@@ -97,8 +98,7 @@ class Installation:
             clock_s=time.monotonic,
             now_ms=SystemClock().now_ms,
             stopped=stop.is_set,
-            rules=QUICK,
-            **parts,
+            **{"rules": QUICK, **parts},
         )
 
         def life() -> None:
@@ -116,14 +116,24 @@ class Installation:
         for stop, _ in self.workers:
             stop.set()
         for _, thread in self.workers:
-            thread.join(60)
+            thread.join(120)
             assert not thread.is_alive()
         self.workers.clear()
 
     def outputs(self, *topics: str) -> Counter[str]:
         return self.sources_on(self.settings.outputs.results, self.settings.outputs.dead_letters, *topics)
 
-    def await_outputs(self, sources: list[Source], *topics: str, timeout_s: float = 60) -> None:
+    def end_cleanly(self) -> None:
+        """Stop at rest: the base is at the end of each work topic before, and stays there."""
+        deadline = time.monotonic() + PATIENCE_S
+        while self._behind():
+            assert time.monotonic() < deadline, self._behind()
+            time.sleep(0.1)
+        self.stop()
+        assert not self.errors
+        self.check_ends()
+
+    def await_outputs(self, sources: list[Source], *topics: str, timeout_s: float = 120) -> None:
         """Each source has exactly one output, in the end."""
         expected = Counter(str(source) for source in sources)
         deadline = time.monotonic() + timeout_s
@@ -144,28 +154,38 @@ class Installation:
 
     def read(self, *topics: str) -> list[Record]:
         """Nothing, where a topic is not there: a worker that starts may still have to make it."""
-        if not set(topics) <= self._admin.topics(20).keys():
+        if not set(topics) <= self._admin.topics(ASK_S).keys():
             return []
         reader = self.log.reader(topics)
         try:
-            return list(reader.to_end(20))
+            return list(reader.to_end(ASK_S))
         finally:
             reader.close()
 
     def check_ends(self) -> None:
         """After a clean stop: base at the end of each work topic, nothing open, LSO == HW everywhere."""
-        admin = self.log.admin()
-        group = self.settings.worker_group("sim")
-        for lane in LANES:
-            places = [Partition(self.settings.work_topic("sim", lane), p) for p in (0, 1)]
-            marks, stable = admin.watermarks(places, 10), admin.stable_ends(places, 10)
-            for place, found in admin.group_offsets(group, places, 10).items():
-                assert stable[place] == marks[place].high
-                if found is not None:
-                    assert found.offset == marks[place].high
-                    assert decode(found.metadata, found.offset, marks[place].high).deaths == 0
         own = [self.settings.outputs.results, self.settings.outputs.dead_letters]
-        places = [Partition(name, p) for name in own for p in range(4)]
-        assert {p: mark.high for p, mark in admin.watermarks(places, 10).items()} == admin.stable_ends(
-            places, 10
-        )
+        await_markers(self._admin, *own, *(self.settings.work_topic("sim", lane) for lane in LANES))
+        # The last offsets become visible with the marker of their transaction, too.
+        deadline = time.monotonic() + PATIENCE_S
+        while (behind := self._behind()) or any(found.deaths for found in self._maps().values()):
+            assert time.monotonic() < deadline, (behind, self._maps())
+            time.sleep(0.1)
+
+    def _behind(self) -> dict[Partition, tuple[OffsetMap, int]]:
+        """Work partitions whose map does not say that all is done: the map and the end."""
+        ends = {place: marks.high for place, marks in self._admin.watermarks(self._work, ASK_S).items()}
+        return {
+            place: (found, ends[place])
+            for place, found in self._maps().items()
+            if (found.base, found.hi) != (ends[place], ends[place] - 1)
+        }
+
+    def _maps(self) -> dict[Partition, OffsetMap]:
+        """As committed, of the work partitions that have one."""
+        found = self._admin.group_offsets(self.settings.worker_group("sim"), self._work, ASK_S)
+        return {place: decode(at.metadata, at.offset, 2**40) for place, at in found.items() if at is not None}
+
+    @property
+    def _work(self) -> list[Partition]:
+        return [Partition(self.settings.work_topic("sim", lane), p) for lane in LANES for p in (0, 1)]

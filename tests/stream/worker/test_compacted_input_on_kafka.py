@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, ConfigResource, ResourceType
 
 from schemas.source import Source
 from stream.broker import EmbeddedBroker
@@ -28,10 +29,10 @@ INPUT = "orders"
 KEYS = 10
 ROUNDS = 3
 SEGMENT_S = 1.0
+PATIENCE_S = 60.0
 #: The cleaner looks again at once, and takes whatever is not in the newest segment.
 EAGER_BROKER = {"log.cleaner.backoff.ms": "100"}
 EAGER_TOPIC = {
-    "cleanup.policy": "compact",
     "segment.ms": str(int(SEGMENT_S * 1000)),
     "min.cleanable.dirty.ratio": "0.01",
     "min.compaction.lag.ms": "0",
@@ -67,8 +68,17 @@ def visible(installation: Installation) -> list[int]:
     return [record.offset() for record in installation.read(INPUT)]
 
 
+def compact(installation: Installation) -> None:
+    """From now on: it must not take what has not been answered yet, however slowly that went."""
+    policy = ConfigEntry("cleanup.policy", "compact", incremental_operation=AlterConfigOpType.SET)
+    topic = ConfigResource(ResourceType.TOPIC, INPUT, incremental_configs=[policy])
+    admin = AdminClient({"bootstrap.servers": installation.place.bootstrap_servers})
+    for done in admin.incremental_alter_configs([topic]).values():
+        done.result(30)
+
+
 def await_compacted(installation: Installation, survivors: list[int]) -> None:
-    deadline = time.monotonic() + 20
+    deadline = time.monotonic() + PATIENCE_S
     while (left := visible(installation)) != survivors:
         assert time.monotonic() < deadline, left
         time.sleep(0.2)
@@ -84,17 +94,19 @@ def running(installation: Installation) -> Iterator[Settings]:
         target=run_dispatcher, args=(settings, 0, installation.place), kwargs={"parts": parts}
     )
     dispatcher.start()
-    installation.start()
-    yield settings
-    stop.set()
-    dispatcher.join(60)
+    try:
+        installation.start()
+        yield settings
+    finally:
+        stop.set()
+        dispatcher.join(60)
     assert not dispatcher.is_alive()
-    installation.stop()
+    installation.end_cleanly()
 
 
 def committed(installation: Installation, settings: Settings) -> int:
     place = Partition(INPUT, 0)
-    found = installation.log.admin().group_offsets(settings.dispatcher_group, [place], 10)[place]
+    found = installation.log.admin().group_offsets(settings.dispatcher_group, [place], 30)[place]
     return found.offset if found is not None else 0
 
 
@@ -107,6 +119,7 @@ def test_what_compaction_took_is_passed_over_and_what_it_left_is_answered_once(
     with running(installation) as settings:
         installation.await_outputs(answered)
     assert committed(installation, settings) == first
+    compact(installation)
     send(installation, *rounds())
     time.sleep(2 * SEGMENT_S)
     send(installation, b"the newest segment")
@@ -115,9 +128,7 @@ def test_what_compaction_took_is_passed_over_and_what_it_left_is_answered_once(
     answered += [Source(INPUT, 0, offset) for offset in survivors]
     with running(installation):
         installation.await_outputs(answered)
-        deadline = time.monotonic() + 20
+        deadline = time.monotonic() + PATIENCE_S
         while committed(installation, settings) != 2 * first + 1:
             assert time.monotonic() < deadline
             time.sleep(0.1)
-    assert not installation.errors
-    installation.check_ends()

@@ -8,7 +8,7 @@ import pytest
 
 from tests.stream.worker.house import House, Worker
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 class Slow:

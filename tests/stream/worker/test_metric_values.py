@@ -29,7 +29,7 @@ from workers.clock import SystemClock
 from workers.engines.base import Answer, Tokens
 from workers.journal import Journal
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 RULES = Rules(
     poll_s=0.0, look_s=0.001, revoke_s=1.0, offsets_s=1.0, drain_s=0.5, heartbeat_s=0.5, lag_every_s=1.0
 )
@@ -43,6 +43,8 @@ class Day:
     metrics: PrometheusMetrics
     #: Transactions by outcome, as the producer gave them.
     transactions: Counter[str]
+    #: How long it was, by the clock that the stages are timed by.
+    seconds: float = 0.0
 
     def values(self, name: str) -> dict[tuple[str, ...], float]:
         return values(self.metrics, name)
@@ -66,7 +68,7 @@ def fill(house: House, journal: Journal) -> int:
 @pytest.fixture(scope="module")
 def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
     house = House()
-    house.clock.now_s = time.time()
+    house.clock.now_s = began_s = time.time()
     path = Path(tmp_path_factory.mktemp("journal")) / "starts"
     earlier = Journal(path)
     count = fill(house, earlier)
@@ -76,6 +78,7 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
     journal = Journal(path)
     with running(simulated(), QUICK, journal) as runner:
         live(told, runner, count)
+    told.seconds = time.time() - began_s
     journal.close()
     return told
 
@@ -159,7 +162,8 @@ def test_every_stage_of_every_lane_was_observed(day: Day) -> None:
         for lane in ("batch", "interactive")
         for stage in ("queued", "waiting", "engine", "commit")
     }
-    assert all(seconds < PATIENCE_S for seconds in day.values("headrace_stage_seconds_sum").values())
+    sums = day.values("headrace_stage_seconds_sum")
+    assert all(seconds <= observed[stage] * day.seconds for stage, seconds in sums.items())
 
 
 def test_at_the_end_nothing_is_behind_running_or_ready_and_the_maps_are_those_committed(day: Day) -> None:

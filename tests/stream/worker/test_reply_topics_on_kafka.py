@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
@@ -15,9 +16,12 @@ from stream.log.base import Aborted, Outcome, Output, TopicDescription
 from stream.log.kafka_producer import KafkaProducer
 from tests.stream.worker.acl import forbid
 from tests.stream.worker.installation import Installation
+from workers.call import Finished
+from workers.runner import Runner
 
 pytestmark = pytest.mark.broker
 
+PATIENCE_S = 60.0
 KEY = b"\x00\xffk"
 ODD: Headers = [("mine", b"\xff"), ("mine", None), ("empty", b"")]
 
@@ -87,20 +91,47 @@ def test_a_proven_reply_topic_deleted_in_mid_run_costs_its_own_answers_of_a_shar
     proven = {name: put(installation, 1, name) for name in (gone, there)}
     installation.start()
     installation.await_outputs([*proven[gone], *proven[there]], gone, there)
-    bad = put(installation, 3, gone, "sleep:2")
-    good = put(installation, 3, there, "sleep:2")
-    plain = installation.put(2, simulate="sleep:2")
-    time.sleep(1)
+    held = Held(monkeypatch)
+    bad = put(installation, 3, gone)
+    good = put(installation, 3, there)
+    plain = installation.put(2)
+    held.until(8)
     admin.delete([gone], 30)
-    installation.await_outputs([*proven[there], *bad, *good, *plain], there, timeout_s=90)
+    held.let_go()
+    installation.await_outputs([*proven[there], *bad, *good, *plain], there)
     assert any({gone, there} <= topics and isinstance(outcome, Aborted) for topics, outcome in seen)
     assert installation.sources_on(installation.settings.outputs.dead_letters) == once(bad)
     check_letters(installation, {gone: bad})
     assert installation.sources_on(there) == once([*proven[there], *good])
     assert installation.sources_on(installation.settings.outputs.results) == once(plain)
-    installation.stop()
-    assert not installation.errors
-    installation.check_ends()
+    installation.end_cleanly()
+
+
+class Held:
+    """The worker does not hear of the calls that have ended, until all of them are let go at once."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self._ended: list[Finished] = []
+        self._open = threading.Event()
+        take = Runner.take
+
+        def holding(runner: Runner) -> list[Finished]:
+            self._ended += take(runner)
+            if not self._open.is_set():
+                return []
+            ended, self._ended = self._ended, []
+            return ended
+
+        monkeypatch.setattr(Runner, "take", holding)
+
+    def until(self, count: int) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while len(self._ended) < count:
+            assert time.monotonic() < deadline, f"{len(self._ended)} calls have ended"
+            time.sleep(0.05)
+
+    def let_go(self) -> None:
+        self._open.set()
 
 
 def transactions(monkeypatch: pytest.MonkeyPatch) -> list[tuple[set[str], Outcome]]:
