@@ -19,7 +19,7 @@ from confluent_kafka.admin import (
 from tests.acceptance.case import Case
 
 LARGEST_BYTES = 20 * 1024 * 1024
-CALL_S = 20.0
+CALL_S = 60.0
 
 
 def position_of(message: Message) -> str:

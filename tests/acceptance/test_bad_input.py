@@ -11,7 +11,7 @@ from schemas.dead_letter import parse_dead_letter
 from tests.acceptance.case import Case
 from tests.acceptance.play import CASES, DEAD_LETTERS, NEIGHBOUR, Outcome, play
 
-pytestmark = [pytest.mark.broker, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.broker, pytest.mark.timeout(900)]
 
 
 @pytest.fixture(scope="module")

@@ -31,7 +31,7 @@ pytestmark = [
     pytest.mark.broker,
     pytest.mark.vllm,
     pytest.mark.filterwarnings("ignore"),
-    pytest.mark.timeout(400),
+    pytest.mark.timeout(900),
 ]
 
 WORKER = "worker-tiny-00"
@@ -60,7 +60,7 @@ BAD = [
 ]
 #: Each kind is under way when the engine dies.
 CASES = [*CHATS[:4], *CHOICES[:2], *BAD, *CHATS[4:], *CHOICES[2:]]
-OUTPUTS_S = 120.0
+OUTPUTS_S = 240.0
 #: After the last expected output: a second one would come in this time.
 QUIET_S = 1.0
 

@@ -14,10 +14,10 @@ from tests.chaos.moves.unrest import send_until, stir
 from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.judge import judge
 from tests.chaos.play.scenario import prepared
-from tests.chaos.play.scene import DRAIN_S
+from tests.chaos.play.scene import DRAIN_S, PATIENCE_S
 from tests.chaos.proxy.faults import Action
 
-pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(900)]
 
 #: The dispatcher's answers are ready at once: it has no point `done`.
 POINTS = {
@@ -34,7 +34,7 @@ def test_a_kill_at_each_point_of_the_commit(cluster: Cluster, tmp_path: Path) ->
         for name, points in POINTS.items():
             stage.roles[name].fault_points.extend(f"{point}:kill:5" for point in points)
             stage.kill(stage.roles[name])
-        send_until(stage, wanted, timeout_s=120)
+        send_until(stage, wanted, timeout_s=2 * PATIENCE_S)
         stir(stage, stage.roles["worker-sim-01"])
         stage.send_markers()
         judgement = judge(stage, drain_s=DRAIN_S, required=(*ALWAYS, *wanted))
@@ -48,7 +48,7 @@ def test_a_kill_before_and_after_end_txn_and_at_random_instants(cluster: Cluster
         for name in POINTS:
             for nth, action in enumerate(actions, start=2):
                 end_txn(stage, stage.roles[name], action, nth)
-        send_until(stage, wanted, timeout_s=60)
+        send_until(stage, wanted, timeout_s=PATIENCE_S)
         for _ in range(8):
             stage.send(30)
             stage.play_for(stage.rng.uniform(0.1, 1.5))

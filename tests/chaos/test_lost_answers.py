@@ -15,10 +15,10 @@ from tests.chaos.moves.unrest import send_until, stir
 from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.judge import judge
 from tests.chaos.play.scenario import prepared
-from tests.chaos.play.scene import DRAIN_S, SHAPE
+from tests.chaos.play.scene import DRAIN_S, PATIENCE_S, SHAPE
 from tests.chaos.proxy.faults import Action
 
-pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(900)]
 
 
 def test_a_lost_or_late_answer_is_reconciled(cluster: Cluster, tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_a_lost_or_late_answer_is_reconciled(cluster: Cluster, tmp_path: Path) -
             role = stage.roles[name]
             for nth, action in enumerate(actions, start=2):
                 end_txn(stage, role, action, 4 * nth, delay_s=2.0)
-        send_until(stage, wanted, timeout_s=60)
+        send_until(stage, wanted, timeout_s=2 * PATIENCE_S)
         sever(stage)
         stage.send(60)
         partition(stage, seconds=5.0)
@@ -49,7 +49,7 @@ def test_a_commit_that_outlasts_the_poll_interval_is_reconciled(cluster: Cluster
         end_txn(stage, stage.roles["worker-sim-00"], Action.DROP_RESPONSE, nth=5)
         end_txn(stage, stage.roles["dispatcher-00"], Action.DROP_RESPONSE, nth=5)
         wanted = {f"{kind}_{Action.DROP_RESPONSE}": 1 for kind in ("worker", "dispatcher")}
-        send_until(stage, wanted, timeout_s=40)
+        send_until(stage, wanted, timeout_s=PATIENCE_S)
         stage.play_for(16.0)
         stir(stage, stage.roles["worker-sim-01"])
         stage.send_markers()

@@ -14,9 +14,9 @@ from tests.chaos.moves.unrest import stir
 from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.judge import judge
 from tests.chaos.play.scenario import prepared
-from tests.chaos.play.scene import DRAIN_S
+from tests.chaos.play.scene import DRAIN_S, PATIENCE_S
 
-pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(900)]
 
 #: Each of two newcomers comes while a transaction is open; that they also leave so, their own bites say.
 REBALANCES = 2
@@ -28,11 +28,11 @@ def test_who_comes_and_goes_changes_nothing(cluster: Cluster, tmp_path: Path) ->
             stage.send(60)
             duel(stage, stage.roles[kind])
         stage.send(80)
-        come_and_go(stage, "worker", killed=False)
+        come_and_go(stage, "worker", killed=False, join_s=PATIENCE_S, work_s=PATIENCE_S)
         cluster.proxy.latency_s = LATENCY_S
         for name, seconds in (("worker-sim-00", 0.0), ("worker-sim-01", 5.0), ("dispatcher-00", 0.0)):
             stage.send(60)
-            leave_and_return(stage, stage.roles[name], seconds)
+            leave_and_return(stage, stage.roles[name], seconds, PATIENCE_S)
         cluster.proxy.latency_s = 0.0
         stir(stage, stage.roles["worker-sim-01"])
         stage.send_markers()
@@ -54,7 +54,7 @@ def test_a_second_dispatcher_joins_and_leaves_and_dies_with_transactions_under_w
     with prepared(cluster, tmp_path, Random(6)) as stage:
         cluster.proxy.latency_s = LATENCY_S
         for killed in (False, True):
-            come_and_go(stage, "dispatcher", killed=killed)
+            come_and_go(stage, "dispatcher", killed=killed, join_s=PATIENCE_S, work_s=PATIENCE_S)
         cluster.proxy.latency_s = 0.0
         stir(stage, stage.roles["worker-sim-01"])
         stage.send_markers()

@@ -11,16 +11,18 @@ import pytest
 
 from tests.chaos.check.evidence import Violation
 from tests.chaos.inputs.mix import Mix
+from tests.chaos.moves.membership import busily
 from tests.chaos.moves.network import end_txn
 from tests.chaos.moves.processes import freeze_at_point
 from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.installation import Shape
 from tests.chaos.play.judge import judge
 from tests.chaos.play.scenario import prepared
+from tests.chaos.play.scene import DRAIN_S, PATIENCE_S
 from tests.chaos.play.stage import Stage
 from tests.chaos.proxy.faults import Action
 
-pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(900)]
 
 MIX = Mix(partitions=2, bad_share=0.0, session_share=0.2, sleep_mean_s=0.4)
 SHAPE = Shape(input_partitions=2, work_partitions=4, workers=2, session_timeout_ms=3_000)
@@ -28,24 +30,32 @@ SHAPE = Shape(input_partitions=2, work_partitions=4, workers=2, session_timeout_
 ZOMBIE_S = 7.0
 #: A transaction of progress alone may be the one that stalls, and then there is nothing that could be published twice.
 STALLS = 2
+#: One whose partitions did not move proves nothing: on a loaded machine they may take longer. Then it is played again.
+STALLS_MAX = 5
+TO_MOVE_S = 4.0
 
 
 def kill_with_work_done_above_the_base(stage: Stage) -> None:
     """Long records hold the base while others finish above it; then the workers die and come back."""
     stage.send(60, replace(MIX, sleep_mean_s=0.1, long_records=6, long_s=6.0))
-    stage.play_for(3.0)
-    for role in list(stage.roles.values()):
-        if role.name.startswith("worker"):
-            end_txn(stage, role, Action.KILL_AFTER)
-    stage.wait_for(Action.KILL_AFTER, 2, timeout_s=20)
+    workers = [role for role in stage.roles.values() if role.kind == "worker"]
+    # The first transactions of a worker carry no outputs: a death there would leave nothing above the base.
+    published = stage.cluster.proxy.published
+    assert busily(stage, lambda: all(published[role.transactional_id] for role in workers), PATIENCE_S)
+    for role in workers:
+        end_txn(stage, role, Action.KILL_AFTER)
+    assert busily(stage, lambda: stage.bites[Action.KILL_AFTER] >= len(workers), PATIENCE_S)
 
 
 def freeze(point: str) -> Callable[[Stage], None]:
     """A worker stalls inside a transaction, its partitions move and are worked on, then it goes on; STALLS times."""
 
     def play(stage: Stage) -> None:
-        for _ in range(STALLS):
-            freeze_at_point(stage, stage.roles["worker-sim-00"], point, ZOMBIE_S)
+        role, moved = stage.roles["worker-sim-00"], 0
+        for _ in range(STALLS_MAX):
+            moved += freeze_at_point(stage, role, point, ZOMBIE_S, patience_s=PATIENCE_S, to_move_s=TO_MOVE_S)
+            if moved == STALLS:
+                break
 
     return play
 
@@ -56,7 +66,8 @@ def run(
     module = ("tests.chaos.broken.worker", how) if how else ("stream", "worker")
     with prepared(cluster, folder, Random(7), SHAPE, MIX, module) as stage:
         play(stage)
-        judgement = judge(stage, drain_s=40, required=bites)
+        # A broken worker may never be done; the real one may take its time.
+        judgement = judge(stage, drain_s=40 if how else DRAIN_S, required=bites)
     return judgement.violations
 
 

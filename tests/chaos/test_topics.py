@@ -19,15 +19,15 @@ from tests.chaos.play.installation import Shape
 from tests.chaos.play.judge import judge
 from tests.chaos.play.reading import read_all
 from tests.chaos.play.scenario import prepared
-from tests.chaos.play.scene import DRAIN_S
+from tests.chaos.play.scene import DRAIN_S, PATIENCE_S
 
-pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(240)]
+pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(900)]
 
 SHAPE = Shape(input_partitions=2, work_partitions=4, workers=1, session_timeout_ms=3_000)
 MIX = Mix(partitions=2, bad_share=0.0, sleep_mean_s=0.02)
 
 
-def eventually(reached: Callable[[], bool], what: str, timeout_s: float = 30) -> None:
+def eventually(reached: Callable[[], bool], what: str, timeout_s: float = PATIENCE_S) -> None:
     deadline = time.monotonic() + timeout_s
     while not reached():
         assert time.monotonic() < deadline, f"{what}: not within {timeout_s} s"
@@ -37,10 +37,10 @@ def eventually(reached: Callable[[], bool], what: str, timeout_s: float = 30) ->
 def test_records_deleted_before_they_were_read_are_a_gap(cluster: Cluster, tmp_path: Path) -> None:
     with prepared(cluster, tmp_path, Random(11), SHAPE, MIX) as stage:
         stage.send_markers()  # the base stands above 0, and what it passed was visible to nobody
-        assert stage.drain(30)
+        assert stage.drain(PATIENCE_S)
         dispatcher = stage.roles["dispatcher-00"]
         dispatcher.ask_to_stop()
-        assert dispatcher.wait(20)
+        assert dispatcher.wait(PATIENCE_S)
         stage.send(60)
         delete_half(stage, stage.installation.requests)
         dispatcher.start()
@@ -56,10 +56,10 @@ def test_an_input_topic_made_anew_is_read_from_its_start_and_nothing_is_answered
 ) -> None:
     with prepared(cluster, tmp_path, Random(12), SHAPE, MIX) as stage:
         stage.send(60)
-        assert stage.drain(30)
+        assert stage.drain(PATIENCE_S)
         dispatcher, topic = stage.roles["dispatcher-00"], stage.installation.requests
         dispatcher.ask_to_stop()
-        assert dispatcher.wait(20)
+        assert dispatcher.wait(PATIENCE_S)
         make_anew(stage, topic, SHAPE.input_partitions)
         stage.send(16)
         dispatcher.start()
@@ -80,12 +80,12 @@ def test_a_dead_letter_topic_that_is_gone_or_forbidden_stops_the_roles_and_loses
 ) -> None:
     with prepared(cluster, tmp_path, Random(13), SHAPE, MIX) as stage:
         stage.send(20)
-        assert stage.drain(30)
+        assert stage.drain(PATIENCE_S)
         letters, dispatcher = stage.installation.outputs[1], stage.roles["dispatcher-00"]
         delete(stage, letters)
         stage.send(20, replace(MIX, bad_share=0.5))
         eventually(lambda: not dispatcher.alive, "an alarm for the topic that is gone")
-        stage.play_for(5)  # whoever starts it again makes the topic
+        assert stage.drain(PATIENCE_S)  # whoever starts it again makes the topic
         assert dispatcher.alive
         with forbidden(stage, letters):
             stage.send(20, replace(MIX, bad_share=0.5))

@@ -13,9 +13,9 @@ from tests.chaos.moves.unrest import stir
 from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.judge import judge
 from tests.chaos.play.scenario import prepared
-from tests.chaos.play.scene import DRAIN_S
+from tests.chaos.play.scene import DRAIN_S, PATIENCE_S
 
-pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(900)]
 
 #: Past the session timeout; past the transaction timeout and the broker's sweep.
 SESSION_OVER_S, TRANSACTION_OVER_S = 5.0, 18.0
@@ -32,7 +32,7 @@ def test_a_zombie_publishes_nothing_of_what_it_has_lost(cluster: Cluster, tmp_pa
             ("produced", TRANSACTION_OVER_S),
         ):
             stage.send(80)
-            freeze_at_point(stage, stage.roles["worker-sim-00"], point, seconds)
+            freeze_at_point(stage, stage.roles["worker-sim-00"], point, seconds, patience_s=PATIENCE_S)
         stir(stage, stage.roles["worker-sim-01"])
         stage.send_markers()
         own = ("zombie", "freeze_at_begun", "freeze_at_offsets_sent", "freeze_at_produced")

@@ -22,6 +22,8 @@ from tests.stream.worker.acl import forbid
 #: The shortest session that a broker with default settings allows.
 DOCKER_SESSION_S = 6.0
 EMBEDDED_SESSION_S = 4.0
+#: Of members that must stay: a machine that stands still for some seconds puts none of them out.
+LONG_SESSION_S = 45.0
 DOCKER_SOCKET = "/var/run/docker.sock"
 #: One node cannot hold three replicas; a missing topic must stay missing.
 KAFKA_SETTINGS = {
@@ -62,14 +64,14 @@ def _memory_stage(unique: Callable[[str], str]) -> Stage:
 
 
 def _kafka_stage(unique: Callable[[str], str], servers: str, session_s: float) -> Stage:
-    session = {"session.timeout.ms": str(int(session_s * 1000))}
+    short, long = ({"session.timeout.ms": str(int(each * 1000))} for each in (session_s, LONG_SESSION_S))
     poll_s_max = session_s + 1
 
     def stall(_consumer: LogConsumer) -> None:
         time.sleep(poll_s_max + 1.5)
 
-    hasty = KafkaLog(servers, {**session, "max.poll.interval.ms": str(int(poll_s_max * 1000))})
-    return Stage(KafkaLog(servers, session), unique, hasty, stall)
+    hasty = KafkaLog(servers, {**short, "max.poll.interval.ms": str(int(poll_s_max * 1000))})
+    return Stage(KafkaLog(servers, long), unique, hasty, stall)
 
 
 @pytest.fixture(

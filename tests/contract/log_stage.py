@@ -81,7 +81,7 @@ class Stage:
 
     log: Log
     unique: Callable[[str], str]
-    #: The same log, whose members lose their partitions soon when they do not poll.
+    #: The same log, whose members lose their partitions soon when they do not poll or are gone.
     hasty: Log
     #: Makes a member of `hasty` lose its partitions by stalling, as long as that takes here.
     stall: Callable[[LogConsumer], None]

@@ -206,12 +206,19 @@ def test_at_the_end_a_stopped_engine_makes_no_step_and_a_killed_one_is_dead(stag
     )
     begun = stage.begin(chat(max_tokens=200, temperature=0.0))
     os.kill(core.pid, signal.SIGSTOP)
-    time.sleep(0.5)
-    silent = stage.steps()
-    time.sleep(1.0)
-    assert stage.steps() == silent
+    late = stage.begin(chat())  # the first may have ended before the signal, this one cannot
+    deadline = time.monotonic() + 60
+    while not _makes_no_step(stage):  # steps that it had made may still be on their way to us
+        assert time.monotonic() < deadline
     os.kill(core.pid, signal.SIGKILL)
     with pytest.raises(EngineDead):
-        begun.result(60)
+        late.result(60)
+    assert isinstance(begun.exception(60), EngineDead | None)
     with pytest.raises(EngineDead):
         stage.steps()
+
+
+def _makes_no_step(stage: EngineStage) -> bool:
+    before = stage.steps()
+    time.sleep(1.0)
+    return stage.steps() == before

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,7 +23,7 @@ from workers.rules import Rules
 from workers.runner import Runner
 
 #: Longest wait of a test for something that takes milliseconds.
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 #: Quick retries; the limits themselves are the defaults.
 QUICK = Rules(backoff_s=0.001, backoff_s_max=0.002, stall_s=0.2, engine_start_pause_s=0.01)
 
@@ -84,6 +85,20 @@ class ScriptedEngine:
 
     async def stop(self) -> None:
         """Nothing to end."""
+
+
+class HeldEngine(ScriptedEngine):
+    """Ends the calls of these ids only when it is let, the others at once."""
+
+    def __init__(self, *held: str) -> None:
+        super().__init__(lambda _call: None)
+        self._held = frozenset(held)
+        self.let = threading.Event()
+
+    async def submit_later(self, call: EngineCall) -> Answer:
+        if call.id in self._held:
+            await asyncio.to_thread(self.let.wait, PATIENCE_S)
+        return await super().submit_later(call)
 
 
 @contextmanager

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+
 import pytest
 
 from schemas.failure import ErrorClass, Failure
@@ -19,7 +22,8 @@ from tests.workers.stage import (
 from workers.engines.base import Answer, EngineCall
 from workers.errors import EngineDead, EngineStartError
 
-POISON = call(3).id
+POISON_NUMBER = 3
+POISON = call(POISON_NUMBER).id
 
 
 def _kills(call: EngineCall) -> EngineDead | None:
@@ -30,7 +34,8 @@ def test_after_a_death_the_engine_is_started_again_and_every_call_is_answered(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     calls = [call(number, chat(f"hello {number}", simulate="sleep:0.05")) for number in range(5)]
-    calls[2] = call(2, chat(simulate="sleep:0.01,engine_dead:1"))
+    # The first: no other's time can have begun, and be over, before its own.
+    calls[0] = call(0, chat(simulate="sleep:0.01,engine_dead:1"))
     with running(simulated()) as runner:
         ended = finish(runner, calls)
         assert runner.restarts == 1
@@ -156,13 +161,20 @@ def test_an_engine_that_cannot_be_brought_back_ends_the_runner() -> None:
 
 
 def test_a_call_may_be_cancelled_while_the_engine_is_down() -> None:
-    slow = call(0, chat(simulate="sleep:0.01,engine_dead:1"))
-    with running(simulated()) as runner:
-        runner.submit([slow])
-        while runner.restarts == 0:
-            runner.wait(0.001)
-        runner.cancel([slow.id])
-        other = call(1)
-        ended = finish(runner, [other])
-    assert set(ended) <= {slow.id, other.id}
-    assert other.id in ended
+    class Mending(ScriptedEngine):
+        async def start(self) -> None:
+            await super().start()
+            if self.starts > 1:
+                down.set()
+                await asyncio.to_thread(mended.wait, PATIENCE_S)
+
+    down, mended = threading.Event(), threading.Event()
+    victim, other = call(POISON_NUMBER), call(1)
+    with running(Mending(_kills)) as runner:
+        runner.submit([victim])
+        assert down.wait(PATIENCE_S)
+        runner.cancel([victim.id])
+        runner.submit([other])
+        mended.set()
+        assert set(collect(runner, 1)) == {other.id}
+        assert runner.running == 0

@@ -40,7 +40,7 @@ def test_a_folder_is_made_once_however_many_want_it(tmp_path: Path) -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(20)
+        thread.join(60)
     assert made == [1]
     assert (folder / "weights").read_text(encoding="utf-8") == "all"
     assert {path.name for path in folder.parent.iterdir()} == {"one", "one.lock"}

@@ -16,6 +16,7 @@ from schemas.failure import ErrorClass, Failure, Stage
 from tests.workers.stage import (
     PATIENCE_S,
     QUICK,
+    HeldEngine,
     ScriptedEngine,
     call,
     chat,
@@ -46,11 +47,13 @@ def test_every_call_ends_once_with_the_answer_to_its_own_request() -> None:
 
 
 def test_slow_and_quick_answers_end_out_of_order() -> None:
-    calls = [call(0, chat(simulate="sleep:0.2")), call(1), call(2)]
-    with running(simulated()) as runner:
+    calls = [call(number) for number in range(3)]
+    engine = HeldEngine(calls[0].id)
+    with running(engine) as runner:
         runner.submit(calls)
         assert set(collect(runner, 2)) == {calls[1].id, calls[2].id}
         assert runner.running == 1
+        engine.let.set()
         assert set(collect(runner, 1)) == {calls[0].id}
 
 
@@ -110,8 +113,8 @@ def test_a_call_past_its_deadline_never_runs() -> None:
 
 
 def test_a_deadline_that_leaves_no_time_for_a_retry_ends_the_call_with_its_own_failure() -> None:
-    one = call(0, chat(simulate="transient:1"), deadline_ms=SystemClock().now_ms() + 2_000)
-    rules = type(QUICK)(backoff_s=60.0, backoff_s_max=60.0)
+    one = call(0, chat(simulate="transient:1"), deadline_ms=SystemClock().now_ms() + 60_000)
+    rules = type(QUICK)(backoff_s=600.0, backoff_s_max=600.0)
     with running(simulated(), rules) as runner:
         ended = finish(runner, [one])[one.id]
     assert isinstance(ended.outcome, Failure)
@@ -120,7 +123,7 @@ def test_a_deadline_that_leaves_no_time_for_a_retry_ends_the_call_with_its_own_f
 
 
 def test_a_cancelled_call_comes_back_no_more_and_frees_its_slot() -> None:
-    calls = [call(0, chat(simulate="sleep:60")), call(1, chat(simulate="transient:1,sleep:0.05")), call(2)]
+    calls = [call(0, chat(simulate="sleep:60")), call(1, chat(simulate="transient:1,sleep:60")), call(2)]
     with running(simulated()) as runner:
         runner.submit(calls)
         runner.cancel([calls[0].id, calls[1].id, "never heard of"])
@@ -155,12 +158,15 @@ def test_an_engine_that_does_not_start_is_an_error_at_start() -> None:
 def test_a_start_that_takes_too_long_or_is_given_up_is_an_error() -> None:
     class Slow(ScriptedEngine):
         async def start(self) -> None:
-            await asyncio.sleep(60)
+            begun.set()
+            await asyncio.sleep(600)
 
     for timeout_s, give_up, words in ((0.05, False, "within"), (60.0, True, "asked to stop")):
+        begun = threading.Event()
         runner = Runner(Slow(lambda _call: None), QUICK, SystemClock(), random.Random(1), NoJournal())
         with pytest.raises(EngineStartError, match=words):
             runner.start(timeout_s, give_up=partial(bool, give_up))
+        assert begun.wait(PATIENCE_S)
         runner.stop(0.0)
         assert not _alive("engine-loop")
 
@@ -189,9 +195,18 @@ def test_a_programmers_error_in_the_engine_reaches_the_other_thread(
 
 def test_stop_lets_running_calls_end_within_the_grace_time_and_they_can_still_be_taken() -> None:
     with running(simulated()) as runner:
-        runner.submit([call(0, chat(simulate="sleep:0.2")), call(1, chat(simulate="sleep:60"))])
+        runner.submit([call(0, chat(simulate="sleep:0.2"))])
+        runner.stop(PATIENCE_S)
+        assert [one.id for one in runner.take()] == [call(0).id]
+    assert not _alive("engine-loop")
+
+
+def test_stop_does_not_wait_for_what_outlasts_the_grace_time() -> None:
+    with running(simulated()) as runner:
+        runner.submit([call(0), call(1, chat(simulate="sleep:600"))])
+        assert runner.wait(PATIENCE_S)
         begin = time.monotonic()
-        runner.stop(1.0)
+        runner.stop(0.2)
         assert time.monotonic() - begin < PATIENCE_S
         assert [one.id for one in runner.take()] == [call(0).id]
     assert not _alive("engine-loop")
@@ -269,19 +284,14 @@ class TestAhead:
     def test_what_waits_for_a_slot_has_not_started_in_the_journal(self, tmp_path: Path) -> None:
         path = tmp_path / "journal"
         with running(simulated(), self.RULES, Journal(path)) as runner:
-            runner.submit([call(number, chat(simulate="sleep:30")) for number in range(10)])
-            limit_s = time.monotonic() + PATIENCE_S
-            while read_totals(path).starts < 4 and time.monotonic() < limit_s:
-                time.sleep(0.005)
+            runner.submit([call(number, chat(simulate="sleep:600")) for number in range(10)])
+            _until(lambda: read_totals(path).starts >= 4)
             time.sleep(0.02)
             assert read_totals(path).starts == 4
 
     def test_what_waits_for_a_slot_can_be_cancelled(self) -> None:
         with running(simulated(), self.RULES) as runner:
-            calls = [call(number, chat(simulate="sleep:30")) for number in range(10)]
+            calls = [call(number, chat(simulate="sleep:600")) for number in range(10)]
             runner.submit(calls)
             runner.cancel([one.id for one in calls[:9]])
-            limit_s = time.monotonic() + PATIENCE_S
-            while runner.running > 1 and time.monotonic() < limit_s:
-                time.sleep(0.005)
-            assert runner.running == 1
+            _until(lambda: runner.running == 1)

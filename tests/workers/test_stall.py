@@ -46,8 +46,12 @@ def test_a_step_longer_than_the_first_patience_is_answered_in_the_end() -> None:
             await asyncio.sleep(1.5 * QUICK.stall_s)
             return Answer({"text": call.id}, Tokens(1, 2, 0), 0.001)
 
+        def steps(self) -> int:
+            return 0
+
     with running(OneLongStep(lambda _call: None), QUICK) as runner:
         [ended] = finish(runner, [call(1)]).values()
+        assert runner.restarts > 0, "it was not taken to hang"
     assert isinstance(ended.outcome, Answer)
 
 

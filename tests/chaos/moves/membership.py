@@ -10,10 +10,12 @@ from tests.chaos.moves.processes import any_role
 from tests.chaos.play.role import Role
 from tests.chaos.play.stage import Stage
 
-#: A newcomer has partitions and has published something within this, or gets none.
+#: In a hunt: a newcomer has partitions and has published something within this, or gets none.
 JOIN_TIMEOUT_S: Final = 12.0
-#: A role that has work opens its next transaction within this.
+#: In a hunt: a role that has work opens its next transaction within this.
 WORK_TIMEOUT_S: Final = 3.0
+#: The sampler sees a rebalance within this.
+NOTICE_TIMEOUT_S: Final = 3.0
 #: Between two handfuls of records.
 STEP_S: Final = 0.05
 #: Of each request: a dispatcher's transaction takes five, so that one is open most of the time.
@@ -21,15 +23,15 @@ LATENCY_S: Final = 0.05
 KINDS: Final = ("worker", "dispatcher")
 
 
-def leave_and_return(stage: Stage, role: Role, seconds: float) -> None:
+def leave_and_return(stage: Stage, role: Role, seconds: float, patience_s: float = WORK_TIMEOUT_S) -> None:
     """A clean stop, then the same slot again: a static restart, or after its partitions have moved."""
-    leave(stage, role, "clean_restart")
+    leave(stage, role, "clean_restart", patience_s)
     stage.idle(role, seconds)
 
 
-def leave(stage: Stage, role: Role, name: str) -> None:
+def leave(stage: Stage, role: Role, name: str, patience_s: float = WORK_TIMEOUT_S) -> None:
     """SIGTERM. It bites where the role had work then: a transaction open, or answers that it published before its end."""
-    at_work, published = meet_at_work(stage, role), stage.cluster.proxy.published
+    at_work, published = meet_at_work(stage, role, patience_s), stage.cluster.proxy.published
     before = published[role.transactional_id]
     stage.stop([role])
     if at_work or published[role.transactional_id] > before:
@@ -51,19 +53,27 @@ def join(stage: Stage) -> None:
     stage.cluster.proxy.latency_s = 0.0
 
 
-def come_and_go(stage: Stage, kind: str, *, killed: bool) -> None:
+def come_and_go(
+    stage: Stage,
+    kind: str,
+    *,
+    killed: bool,
+    join_s: float = JOIN_TIMEOUT_S,
+    work_s: float = WORK_TIMEOUT_S,
+) -> None:
     """It joins, works, and goes for good: cleanly, or in the middle of a transaction. Work comes in all the time."""
     slot = len(stage.roles) + 10
     newcomer = stage.worker(slot) if kind == "worker" else stage.dispatcher(slot)
     proxy, own, before = stage.cluster.proxy, newcomer.transactional_id, stage.busy_moves(kind)
+    published = proxy.published[own]  # by an earlier newcomer of this slot
     newcomer.start()
-    joined = busily(stage, lambda: stage.busy_moves(kind) > before and proxy.published[own], JOIN_TIMEOUT_S)
-    if joined:
+    joined = busily(stage, lambda: proxy.published[own] > published, join_s)
+    if joined and busily(stage, lambda: stage.busy_moves(kind) > before, NOTICE_TIMEOUT_S):
         stage.bite("join", newcomer)
     if not killed:
-        leave(stage, newcomer, "leave")
+        leave(stage, newcomer, "leave", work_s)
     else:
-        at_work = meet_at_work(stage, newcomer)
+        at_work = meet_at_work(stage, newcomer, work_s)
         stage.kill(newcomer)
         if at_work:
             stage.bite("die_in_transaction", newcomer)
@@ -72,10 +82,10 @@ def come_and_go(stage: Stage, kind: str, *, killed: bool) -> None:
     busily(stage, lambda: stage.generation(kind) > generation, session_s + 4)
 
 
-def meet_at_work(stage: Stage, role: Role) -> bool:
+def meet_at_work(stage: Stage, role: Role, patience_s: float) -> bool:
     """Work comes in until the role has a transaction open."""
     own, proxy = role.transactional_id, stage.cluster.proxy
-    return busily(stage, lambda: proxy.is_writing(own), WORK_TIMEOUT_S)
+    return busily(stage, lambda: proxy.is_writing(own), patience_s)
 
 
 def busily(stage: Stage, reached: Callable[[], bool | int], timeout_s: float) -> bool:

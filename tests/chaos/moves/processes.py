@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from signal import SIGKILL
 from typing import Final
 
 from stream.fault_points import POINTS
-from tests.chaos.play.role import Role
+from tests.chaos.play.role import POLL_S, Role
 from tests.chaos.play.stage import Stage
 
-DUEL_TIMEOUT_S: Final = 40.0
+DUEL_TIMEOUT_S: Final = 90.0
 #: Exit code of a role whose slot another process took.
 FENCED: Final = 4
-#: A role reaches its point within this, or has no work. A batch of records is one or two transactions, and the last of
+#: In a hunt: a role reaches its point within this, or has no work. A batch of records is one or two transactions, and the last of
 #: NTH comes after a restart and a rebalance.
 POINT_TIMEOUT_S: Final = 40.0
 #: A worker's first transactions carry offsets alone (the count of deaths): these carry outputs.
@@ -64,21 +65,37 @@ def freeze_at_random(stage: Stage) -> None:
         freeze(stage, role, seconds, "zombie" if zombie else "stall")
 
 
-def freeze_at_point(stage: Stage, role: Role, point: str, seconds: float) -> None:
-    """The next process of `role` stops itself at `point`, in the middle of a transaction, and goes on much later."""
+def freeze_at_point(
+    stage: Stage,
+    role: Role,
+    point: str,
+    seconds: float,
+    *,
+    patience_s: float = POINT_TIMEOUT_S,
+    to_move_s: float = 0.0,
+) -> bool:
+    """The next process of `role` stops itself at `point`, in the middle of a transaction, and goes on much later.
+
+    Up to `to_move_s` later still where its partitions have not moved by then: whether they have when it goes on.
+    """
     role.fault_points.append(f"{point}:stop:{stage.rng.randint(*NTH)}")
     stage.kill(role)
-    for _ in range(int(POINT_TIMEOUT_S)):
+    for _ in range(int(patience_s)):
         if role.frozen:
             break
         stage.send(10)
         stage.play_for(1.0)
-    if role.frozen:
-        stage.play_for(seconds)
-        role.thaw()
-        stage.bite(f"freeze_at_{point}", role)
-    else:
+    before = stage.generation(role.kind)
+    if not role.frozen:
         stage.kill(role)  # else it may stop itself there much later, with nobody to wake it
+        return False
+    stage.play_for(seconds)
+    limit_s = time.monotonic() + to_move_s
+    while (still := stage.generation(role.kind) == before) and time.monotonic() < limit_s:
+        stage.play_for(POLL_S)
+    role.thaw()
+    stage.bite(f"freeze_at_{point}", role)
+    return not still
 
 
 def freeze_in_transaction(stage: Stage) -> None:

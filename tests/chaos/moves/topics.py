@@ -22,7 +22,7 @@ from confluent_kafka.admin import (
 from tests.chaos.inputs.send import Sender
 from tests.chaos.play.stage import Stage
 
-ADMIN_TIMEOUT_S: Final = 20.0
+ADMIN_TIMEOUT_S: Final = 60.0
 #: Clients without credentials, as all of this suite are.
 EVERYONE: Final = "User:ANONYMOUS"
 
@@ -64,16 +64,27 @@ def make_anew(stage: Stage, topic: str, partitions: int) -> None:
 
 @contextmanager
 def forbidden(stage: Stage, topic: str) -> Iterator[None]:
-    """Nobody may write to `topic` meanwhile."""
+    """Nobody may write to `topic` meanwhile: the broker knows when the block begins, and when it has ended."""
     admin = _admin(stage)
     named = (ResourceType.TOPIC, topic, ResourcePatternType.LITERAL, EVERYONE, "*")
     acl = AclBinding(*named, AclOperation.WRITE, AclPermissionType.DENY)
+    every = AclBindingFilter(*named, AclOperation.WRITE, AclPermissionType.DENY)
     admin.create_acls([acl])[acl].result(ADMIN_TIMEOUT_S)
+    _until_known(admin, every, there=True)
     try:
         yield
     finally:
-        every = AclBindingFilter(*named, AclOperation.WRITE, AclPermissionType.DENY)
         admin.delete_acls([every])[every].result(ADMIN_TIMEOUT_S)
+        _until_known(admin, every, there=False)
+
+
+def _until_known(admin: AdminClient, rule: AclBindingFilter, *, there: bool) -> None:
+    """The controller answers first, the broker that judges by it learns it a moment later."""
+    deadline = time.monotonic() + ADMIN_TIMEOUT_S
+    while bool(admin.describe_acls(rule).result(ADMIN_TIMEOUT_S)) != there:
+        if time.monotonic() > deadline:
+            raise TimeoutError(f"the broker does not know {rule} {ADMIN_TIMEOUT_S} s after it was told")
+        time.sleep(0.05)
 
 
 def _admin(stage: Stage) -> AdminClient:

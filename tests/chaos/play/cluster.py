@@ -8,8 +8,8 @@ from pathlib import Path
 from random import Random
 from typing import Final
 
-from stream.broker import EmbeddedBroker, Ports
-from stream.broker.ports import choose_ports
+from stream.broker import EmbeddedBroker
+from stream.broker.ports import choose_ports, is_free
 from tests.chaos.proxy.server import Proxy
 
 PROPERTIES: Final = {
@@ -25,12 +25,12 @@ class Cluster:
     """Roles connect to `proxied`; the checker and the senders connect to `direct`, where no fault is in the way."""
 
     def __init__(self, folder: Path, rng: Random) -> None:
-        first, second = choose_ports(rng, proxied=True), choose_ports(rng, proxied=False)
-        ports = Ports(client=first.client, controller=first.controller, proxied=first.proxied)
+        ports = choose_ports(rng, proxied=True)
+        others = choose_ports(rng, proxied=False, free=lambda port: port not in ports.all() and is_free(port))
         assert ports.proxied is not None
-        self.proxy = Proxy(second.client, ports.proxied)
+        self.proxy = Proxy(others.client, ports.proxied)
         self.broker = EmbeddedBroker(
-            folder, ports=ports, advertised_port=second.client, extra_properties=PROPERTIES
+            folder, ports=ports, advertised_port=others.client, extra_properties=PROPERTIES
         )
 
     @property

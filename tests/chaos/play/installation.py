@@ -11,7 +11,7 @@ from confluent_kafka.admin import AdminClient, NewTopic
 
 from schemas.lane import LANES
 
-ADMIN_TIMEOUT_S: Final = 20.0
+ADMIN_TIMEOUT_S: Final = 60.0
 #: Answers above it become `too_large`; ordinary ones take some hundred bytes.
 RESULT_BYTES_MAX: Final = 100_000
 

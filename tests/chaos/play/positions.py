@@ -12,6 +12,8 @@ from stream.ledger.offset_map import decode
 from tests.chaos.check.evidence import Ends, Place, Progress
 
 TIMEOUT_S: Final = 10.0
+#: Nobody asks again for the end of a partition.
+END_TIMEOUT_S: Final = 60.0
 #: The checker judges a map by itself; where the log ends is another invariant's business.
 LOG_END_MAX: Final = 2**62
 
@@ -51,9 +53,9 @@ class Positions:
         return self._end(self._high, place)
 
     def _end(self, consumer: Consumer, place: Place) -> int:
-        answer = consumer.get_watermark_offsets(TopicPartition(*place), TIMEOUT_S)
+        answer = consumer.get_watermark_offsets(TopicPartition(*place), END_TIMEOUT_S)
         if answer is None:
-            raise TimeoutError(f"no watermarks of {place} within {TIMEOUT_S} s")
+            raise TimeoutError(f"no watermarks of {place} within {END_TIMEOUT_S} s")
         _, end = answer
         return int(end)
 

@@ -82,7 +82,8 @@ class ConcurrentReader:
 
     @property
     def count(self) -> int:
-        return sum(len(marks) for marks in self._marks.values())
+        # A copy in one step: the reader's thread adds partitions meanwhile.
+        return sum(len(marks) for marks in list(self._marks.values()))
 
     def finish(self, ends: Mapping[Place, int], timeout_s: float = PROGRESS_TIMEOUT_S) -> None:
         """Wait until it has read up to `ends` (offsets after the last visible record), then stop."""
@@ -91,9 +92,13 @@ class ConcurrentReader:
         while waited < timeout_s and any(self._next(place) < end for place, end in ends.items()):
             deadline.wait(POLL_S)
             waited += POLL_S
-        self._stop.set()
-        self._thread.join(10)
-        self._consumer.close()
+        self.stop()
+
+    def stop(self) -> None:
+        if not self._stop.is_set():
+            self._stop.set()
+            self._thread.join(60)
+            self._consumer.close()
 
     @property
     def marks(self) -> dict[Place, list[tuple[int, int]]]:

@@ -19,7 +19,7 @@ from stream.processes import Child
 
 POLL_S: Final = 0.05
 #: Until a process listens to SIGTERM.
-BIRTH_TIMEOUT_S: Final = 20.0
+BIRTH_TIMEOUT_S: Final = 60.0
 #: A SIGKILL that came neither from us nor from a fault point: a poisonous record's.
 ITSELF: Final = "itself"
 #: Exit code of a role that may be started again.

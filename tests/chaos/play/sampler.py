@@ -44,7 +44,8 @@ class Sampler:
 
     def stop(self) -> None:
         self._stop.set()
-        self._thread.join(60)
+        if self._thread.is_alive():  # a scenario may have failed before
+            self._thread.join(60)
 
     def sample(self) -> None:
         """Read all maps now; what cannot be read (the broker is down) is left out."""

@@ -11,9 +11,10 @@ import pytest
 from stream.processes import Child
 from tests.chaos.play.ends import stop, wrong_ends
 from tests.chaos.play.role import Role
+from tests.chaos.play.scene import PATIENCE_S
 
 BIRTH = "import signal, sys, time; time.sleep(0.3);"
-WAIT = "time.sleep(30)"
+WAIT = "time.sleep(300)"
 
 
 def running(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Role:
@@ -34,20 +35,20 @@ def on_term(handler: str) -> str:
 
 
 @pytest.mark.parametrize(
-    ("code", "told"),
+    ("code", "timeout_s", "told"),
     [
-        (on_term("lambda *_: sys.exit(0)"), []),
-        (on_term("lambda *_: sys.exit(3)"), ["dispatcher-01 answered SIGTERM with exit code 3"]),
-        (on_term("lambda *_: sys.exit(1)"), ["dispatcher-01 answered SIGTERM with exit code 1"]),
-        (on_term("lambda *_: None"), ["dispatcher-01 did not stop within 1 s of SIGTERM"]),
+        (on_term("lambda *_: sys.exit(0)"), PATIENCE_S, []),
+        (on_term("lambda *_: sys.exit(3)"), PATIENCE_S, ["dispatcher-01 answered SIGTERM with exit code 3"]),
+        (on_term("lambda *_: sys.exit(1)"), PATIENCE_S, ["dispatcher-01 answered SIGTERM with exit code 1"]),
+        (on_term("lambda *_: None"), 1.0, ["dispatcher-01 did not stop within 1 s of SIGTERM"]),
     ],
 )
 def test_a_sigterm_that_is_not_answered_by_a_clean_end_is_wrong_and_a_newborn_may_hear_it_first(
-    code: str, told: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    code: str, timeout_s: float, told: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     role = running(code, tmp_path, monkeypatch)
     try:
-        assert stop([role], timeout_s=1.0) == told
+        assert stop([role], timeout_s=timeout_s) == told
     finally:
         role.end()
     assert wrong_ends(told) == told
@@ -59,7 +60,7 @@ def test_a_role_that_has_lost_its_group_may_answer_sigterm_with_1(
     words = "headrace: the group has lost this member, and no other process owns its slot: fenced"
     role = running(on_term(f"lambda *_: sys.exit({words!r})"), tmp_path, monkeypatch)
     try:
-        told = stop([role], timeout_s=5.0)
+        told = stop([role], timeout_s=PATIENCE_S)
     finally:
         role.end()
     assert told == ["dispatcher-01 had lost its group when SIGTERM came, and ended with 1"]

@@ -41,6 +41,6 @@ def test_a_twin_has_none_for_nobody_would_wake_it(
     assert isinstance(first, FakeChild)
     first.code, twin_code = codes
     ends = iter([twin_code])
-    assert role.duel(1) == 4
+    assert role.duel(60) == 4
     assert given == ["produced:stop:1", ""]
     assert role._faults == left

@@ -61,12 +61,13 @@ class Proxy:
 
     def start(self) -> None:
         self._thread.start()
-        if not self._listening.wait(10):
+        if not self._listening.wait(60):
             raise TimeoutError(f"the proxy does not listen on {self.address}")
 
     def stop(self) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        if self._thread.is_alive():  # where the broker did not start, nor did we
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(60)
 
     def sever(self) -> None:
         """Cut every connection; clients may come back at once."""

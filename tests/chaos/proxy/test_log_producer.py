@@ -21,7 +21,7 @@ from tests.chaos.proxy.server import REFUSALS
 
 pytestmark = [pytest.mark.broker, pytest.mark.chaos]
 
-JOIN_TIMEOUT_S = 30.0
+JOIN_TIMEOUT_S = 60.0
 
 
 class FromTheStart:

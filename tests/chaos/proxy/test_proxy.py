@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -15,6 +16,8 @@ from tests.chaos.proxy.server import REFUSALS
 
 pytestmark = [pytest.mark.broker, pytest.mark.chaos]
 
+PATIENCE_S = 60.0
+
 
 class Client:
     """A topic of its own and a transactional producer that reaches the broker through the proxy."""
@@ -22,7 +25,7 @@ class Client:
     def __init__(self, cluster: Cluster, name: str) -> None:
         self.cluster, self.name = cluster, name
         admin = AdminClient({"bootstrap.servers": cluster.direct})
-        admin.create_topics([NewTopic(name, 1)])[name].result(10)
+        admin.create_topics([NewTopic(name, 1)])[name].result(PATIENCE_S)
         self.producer = self.fresh()
 
     def fresh(self) -> Producer:
@@ -35,17 +38,17 @@ class Client:
                 "log_level": 0,
             }
         )
-        producer.init_transactions(30)
+        producer.init_transactions(PATIENCE_S)
         return producer
 
     def begin(self, text: str) -> None:
         self.producer.begin_transaction()
         self.producer.produce(self.name, text.encode())
-        assert self.producer.flush(10) == 0
+        assert self.producer.flush(PATIENCE_S) == 0
 
     def commit(self, text: str) -> None:
         self.begin(text)
-        self.producer.commit_transaction(20)
+        self.producer.commit_transaction(PATIENCE_S)
 
     def visible(self, isolation: str = "read_committed") -> list[str]:
         reader = Consumer(
@@ -59,12 +62,21 @@ class Client:
         reader.assign([TopicPartition(self.name, 0, 0)])
         found: list[str] = []
         while True:
-            message = reader.poll(10)
+            message = reader.poll(PATIENCE_S)
             assert message is not None
             if message.error():
                 reader.close()
                 return found
             found.append((message.value() or b"").decode())
+
+    def comes_to_show(self, *texts: str) -> bool:
+        """A commit answers before its markers are written: what it made visible may come a moment later."""
+        deadline = time.monotonic() + PATIENCE_S
+        while (found := self.visible()) != list(texts):
+            if time.monotonic() > deadline:
+                raise AssertionError(f"{found} instead of {list(texts)}")
+            time.sleep(0.05)
+        return True
 
 
 @pytest.fixture
@@ -79,7 +91,7 @@ def bitten(cluster: Cluster, action: Action) -> int:
 
 def test_clients_pass_the_proxy_and_are_counted(client: Client) -> None:
     client.commit("one")
-    assert client.visible() == ["one"]
+    assert client.comes_to_show("one")
     assert any(name == client.name for _, name in client.cluster.proxy.requests)
 
 
@@ -89,7 +101,7 @@ def test_a_lost_or_late_answer_does_not_undo_the_commit(client: Client, action: 
     client.cluster.proxy.plan.inject(EndTxnFault(client.name, action, delay_s=1.0))
     client.commit("one")
     client.commit("two")
-    assert client.visible() == ["one", "two"]
+    assert client.comes_to_show("one", "two")
     assert bitten(client.cluster, action) == before + 1
 
 
@@ -100,7 +112,7 @@ def test_a_swallowed_answer_leaves_the_client_without_knowledge_and_the_broker_w
     client.begin("one")
     with pytest.raises(KafkaException):
         client.producer.commit_transaction(3)
-    assert client.visible() == ["one"]
+    assert client.comes_to_show("one")
 
 
 @pytest.mark.parametrize(
@@ -120,20 +132,22 @@ def test_a_kill_point_lies_on_the_right_side_of_the_commit(
     client.cluster.owned_by(kill)
     proxy.plan.inject(EndTxnFault(client.name, action))
     client.begin("one")
-    with pytest.raises(KafkaException):
-        client.producer.commit_transaction(3)
-    proxy.reopen()
+    try:
+        with pytest.raises(KafkaException):
+            client.producer.commit_transaction(3)
+    finally:
+        proxy.reopen()
     client.producer = client.fresh()
     client.commit("next")
     assert killed == [client.name]
-    assert client.visible() == visible
+    assert client.comes_to_show(*visible)
 
 
 def send_offsets(client: Client) -> None:
     """As a worker does between its outputs and its commit."""
     member = Consumer({"bootstrap.servers": client.cluster.direct, "group.id": client.name})
     offsets = [TopicPartition(client.name, 0, 1)]
-    client.producer.send_offsets_to_transaction(offsets, member.consumer_group_metadata(), 10)
+    client.producer.send_offsets_to_transaction(offsets, member.consumer_group_metadata(), PATIENCE_S)
     member.close()
 
 
@@ -146,7 +160,7 @@ def test_a_stray_end_txn_commits_half_of_the_next_transaction_of_its_epoch(clien
     with suppress(KafkaException):
         send_offsets(client)
     assert proxy.stray_answers[-1] == 0
-    assert client.visible() == ["one", "half"]
+    assert client.comes_to_show("one", "half")
 
 
 def test_a_new_epoch_fences_the_stray(client: Client) -> None:
@@ -158,5 +172,5 @@ def test_a_new_epoch_fences_the_stray(client: Client) -> None:
     send_offsets(client)
     assert proxy.stray_answers[-1] in REFUSALS
     assert client.visible() == ["one"]
-    client.producer.abort_transaction(10)
+    client.producer.abort_transaction(PATIENCE_S)
     assert client.visible("read_uncommitted") == ["one", "half"]
