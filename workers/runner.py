@@ -50,6 +50,8 @@ class Runner:
         self._up = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._end: asyncio.Event | None = None
+        # A stop may come before the loop's thread has made `_end`.
+        self._ended = False
         self._thread = threading.Thread(target=self._run_loop, name="engine-loop", daemon=True)
 
     def start(self, timeout_s: float, give_up: Callable[[], bool] = lambda: False) -> None:
@@ -144,6 +146,7 @@ class Runner:
         while self.running and self._crash is None and not deadline.wait(0.01):
             pass
         timer.cancel()
+        self._ended = True
         if self._end is not None:
             self._call_soon(self._end.set)
         self._thread.join(self._rules.engine_stop_s_max + 5)
@@ -159,6 +162,8 @@ class Runner:
     async def _live(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._end = asyncio.Event()
+        if self._ended:
+            return
         ending = self._loop.create_task(self._end.wait())
         starting = self._loop.create_task(self._life.start(self._calls))
         try:

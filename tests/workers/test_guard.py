@@ -6,6 +6,7 @@ import asyncio
 import importlib.util
 import json
 import os
+import signal
 from collections.abc import Coroutine, Iterator
 from typing import Any, TypeVar
 
@@ -211,13 +212,43 @@ def test_a_long_schema_is_checked_in_the_child(stage: Stage) -> None:
         stage.check(Kind.JSON, json.dumps({**long, "type": 12}))
 
 
+def test_a_fork_that_was_killed_at_rest_costs_no_verdict_and_shifts_none(stage: Stage) -> None:
+    stage.check(Kind.REGEX, "alive")
+    worker, _zygote = _processes()
+    worker.kill()
+    psutil.wait_procs([worker], timeout=60)
+    for text in ("(((", "[a-z"):
+        with pytest.raises(RequestRejected, match="Regex parsing error"):
+            stage.check(Kind.REGEX, text)
+    stage.check(Kind.REGEX, "b+")
+
+
+class Killed(ChildProcess):
+    """Its fork dies of these signals, each in the middle of the work, and then gives a verdict."""
+
+    def __init__(self, *signals: int) -> None:
+        super().__init__(LIMITS)
+        self.answers: list[dict[str, Any]] = [{"died": -each} for each in signals]
+
+    async def _ask(self, work: dict[str, Any]) -> dict[str, Any] | None:
+        return self.answers.pop(0) if self.answers else {"fault": None}
+
+
+def test_work_whose_fork_is_killed_from_outside_is_done_again(stage: Stage) -> None:
+    assert stage.run(Killed(signal.SIGKILL).fault({})) is None
+
+
+@pytest.mark.parametrize("signals", [(signal.SIGXCPU,), (signal.SIGKILL, signal.SIGKILL)])
+def test_work_that_meets_its_limit_or_is_killed_time_and_again_is_to_blame(
+    stage: Stage, signals: tuple[int, ...]
+) -> None:
+    with pytest.raises(ChildDied):
+        stage.run(Killed(*signals).fault({}))
+
+
 def test_a_child_that_was_killed_is_started_again(stage: Stage) -> None:
     stage.check(Kind.REGEX, "alive")
-    worker, zygote = _processes()
-    worker.kill()
-    with pytest.raises(ChildDied):
-        stage.run(stage.child.fault({"kind": "regex", "text": "x"}))
-    stage.check(Kind.REGEX, "alive-again")
+    _worker, zygote = _processes()
     zygote.kill()
     psutil.wait_procs([zygote], timeout=60)
     stage.check(Kind.REGEX, "started-again")

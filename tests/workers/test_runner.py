@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
-import random
-import threading
 import time
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -28,10 +24,9 @@ from tests.workers.stage import (
 from workers.clock import SystemClock
 from workers.engines.base import Answer, EngineCall
 from workers.engines.simulated import expected_answer
-from workers.errors import EngineStartError, InvalidOutput, RequestRejected, TransientEngineError
-from workers.journal import Journal, NoJournal, read_totals
+from workers.errors import InvalidOutput, RequestRejected, TransientEngineError
+from workers.journal import Journal, read_totals
 from workers.rules import Rules
-from workers.runner import Runner
 
 
 def test_every_call_ends_once_with_the_answer_to_its_own_request() -> None:
@@ -144,33 +139,6 @@ def test_times_are_in_order_and_the_first_token_lies_between() -> None:
     assert before <= ended.started_ms <= ended.first_token_ms <= ended.done_ms <= SystemClock().now_ms()
 
 
-def test_an_engine_that_does_not_start_is_an_error_at_start() -> None:
-    class Broken(ScriptedEngine):
-        async def start(self) -> None:
-            raise EngineStartError("no such model")
-
-    runner = Runner(Broken(lambda _call: None), QUICK, SystemClock(), random.Random(1), NoJournal())
-    with pytest.raises(EngineStartError, match="no such model"):
-        runner.start(PATIENCE_S)
-    runner.stop(0.0)
-
-
-def test_a_start_that_takes_too_long_or_is_given_up_is_an_error() -> None:
-    class Slow(ScriptedEngine):
-        async def start(self) -> None:
-            begun.set()
-            await asyncio.sleep(600)
-
-    for timeout_s, give_up, words in ((0.05, False, "within"), (60.0, True, "asked to stop")):
-        begun = threading.Event()
-        runner = Runner(Slow(lambda _call: None), QUICK, SystemClock(), random.Random(1), NoJournal())
-        with pytest.raises(EngineStartError, match=words):
-            runner.start(timeout_s, give_up=partial(bool, give_up))
-        assert begun.wait(PATIENCE_S)
-        runner.stop(0.0)
-        assert not _alive("engine-loop")
-
-
 class Panic(BaseException):
     """As a library written in Rust raises it: no Exception."""
 
@@ -191,25 +159,6 @@ def test_a_programmers_error_in_the_engine_reaches_the_other_thread(
         assert runner.wait(PATIENCE_S)
         with pytest.raises(kind, match="a bug"):
             runner.check()
-
-
-def test_stop_lets_running_calls_end_within_the_grace_time_and_they_can_still_be_taken() -> None:
-    with running(simulated()) as runner:
-        runner.submit([call(0, chat(simulate="sleep:0.2"))])
-        runner.stop(PATIENCE_S)
-        assert [one.id for one in runner.take()] == [call(0).id]
-    assert not _alive("engine-loop")
-
-
-def test_stop_does_not_wait_for_what_outlasts_the_grace_time() -> None:
-    with running(simulated()) as runner:
-        runner.submit([call(0), call(1, chat(simulate="sleep:600"))])
-        assert runner.wait(PATIENCE_S)
-        begin = time.monotonic()
-        runner.stop(0.2)
-        assert time.monotonic() - begin < PATIENCE_S
-        assert [one.id for one in runner.take()] == [call(0).id]
-    assert not _alive("engine-loop")
 
 
 def test_the_journal_knows_what_an_earlier_process_had_started(tmp_path: Path) -> None:
@@ -248,10 +197,6 @@ def _until(holds: object) -> None:
     while not holds():  # type: ignore[operator]
         assert time.monotonic() < limit_s
         time.sleep(0.005)
-
-
-def _alive(name: str) -> bool:
-    return any(thread.name == name for thread in threading.enumerate())
 
 
 class TestAhead:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import signal
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from workers.errors import TransientEngineError
 _PROGRAM: Final = Path(__file__).with_name("compile_child.py")
 #: A child that was killed from outside is noticed only when it is asked.
 _TRIES_MAX: Final = 2
+#: The limits of `compile_child` end a fork by other signals; whoever sends this one again and again means the work.
+_KILLED: Final = {"died": -signal.SIGKILL}
 #: Longest answer line, in bytes: faults are cut at 1,000 characters.
 _LINE_BYTES_MAX: Final = 64 * 1024
 
@@ -77,18 +80,21 @@ class ChildProcess:
                 raise
 
     async def _answer(self, work: dict[str, Any]) -> dict[str, Any]:
+        answer: dict[str, Any] | None = None
         for _try in range(_TRIES_MAX):
             answer = await asyncio.wait_for(self._ask(work), self._limits.wall_s_max)
-            if answer is not None:
+            if answer is not None and answer != _KILLED:
                 return answer
-        raise TransientEngineError("the compiler of structures has ended")
+        if answer is None:
+            raise TransientEngineError("the compiler of structures has ended")
+        return answer
 
     async def stop(self) -> None:
         """End the child. Idempotent."""
         await self._end()
 
     async def _ask(self, work: dict[str, Any]) -> dict[str, Any] | None:
-        """None where the child ended, by no fault of the work: that ends a fork of it only."""
+        """None where the child ended, or its fork before the work began: then it is replaced, with all it still says."""
         process = await self._living()
         assert process.stdin is not None
         assert process.stdout is not None
@@ -96,10 +102,10 @@ class ChildProcess:
         with contextlib.suppress(ConnectionError):
             process.stdin.write(msgspec.json.encode(work) + b"\n")
             await process.stdin.drain()
-            line = await process.stdout.readline()
+            if "begun" in _decoded(await process.stdout.readline()):
+                line = await process.stdout.readline()
         if line:
-            answer: dict[str, Any] = msgspec.json.decode(line)
-            return answer
+            return _decoded(line)
         await self._end()
         return None
 
@@ -136,6 +142,10 @@ class ChildProcess:
             with contextlib.suppress(ProcessLookupError):
                 process.kill()
             await process.wait()
+
+
+def _decoded(line: bytes) -> dict[str, Any]:
+    return msgspec.json.decode(line, type=dict[str, Any]) if line else {}
 
 
 def _fault(answer: dict[str, Any]) -> str | None:

@@ -4,10 +4,11 @@ It imports once, which takes seconds, and forks: the fork works under limits of 
 kills it, then the next fork is there at once.
 
 Speaks JSON lines, one piece of work at a time. `{"kind", "text"}` is compiled. `{"schema", "value", "draft"}`, the first
-two JSON text, is validated; `{"check", "draft"}` is a schema that is to be one. The answer is `{"fault": text or null}`,
-with `"of": "schema"` where a schema cannot be applied, or `{"died": exit code}`; the first line out is
-`{"ready": backend}`. Arguments: a tokenizer folder or "", its vocabulary's size, CPU seconds and bytes of memory for each
-piece of work. It ends when its standard input does.
+two JSON text, is validated; `{"check", "draft"}` is a schema that is to be one. Each is answered by two lines:
+`{"begun": true}`, then `{"fault": text or null}`, with `"of": "schema"` where a schema cannot be applied, or
+`{"died": exit code}`; a death without a beginning was nobody's fault. The first line out is `{"ready": backend}`.
+Arguments: a tokenizer folder or "", its vocabulary's size, CPU seconds and bytes of memory for each piece of work. It
+ends when its standard input does.
 """
 
 from __future__ import annotations
@@ -54,8 +55,10 @@ def _work(answers: Any, compile_text: Compile, cpu_s_max: int, memory_bytes_max:
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
     _limit_memory(memory_bytes_max)
     for line in sys.stdin:
+        work = json.loads(line)
         _limit_cpu(cpu_s_max)
-        _say(answers, _verdict(json.loads(line), compile_text))
+        _say(answers, {"begun": True})
+        _say(answers, _verdict(work, compile_text))
 
 
 def _say(answers: Any, message: dict[str, Any]) -> None:
