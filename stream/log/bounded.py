@@ -10,6 +10,10 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from queue import Empty, SimpleQueue
+from typing import Final
+
+#: After its time is over a call has this long more, by which a process that was stopped has made up for it.
+AWAKE_S: Final = 1.0
 
 
 class CallStuck(Exception):
@@ -32,12 +36,20 @@ class BoundedCalls:
             raise CallStuck
         self._calls.put((call, arguments))
         try:
-            error = self._ends.get(timeout=wait_s)
+            error = self._end_within(wait_s)
         except Empty:
             self.stuck = True
             raise CallStuck from None
         if error is not None:
             raise error
+
+    def _end_within(self, wait_s: float) -> BaseException | None:
+        try:
+            return self._ends.get(timeout=wait_s)
+        except (
+            Empty
+        ):  # it may be we who stood still (a stopped process): then the call has had no time either
+            return self._ends.get(timeout=AWAKE_S)
 
     def close(self) -> None:
         """The thread ends after the call it is in."""

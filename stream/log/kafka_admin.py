@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from confluent_kafka import (
-    Consumer,
     IsolationLevel,
     KafkaError,
     TopicCollection,
@@ -27,22 +26,20 @@ from stream.errors import LogTimeout
 from stream.log.base import Committed, Partition, TopicDescription, Watermarks
 from stream.log.kafka_calls import ask
 from stream.log.kafka_events import log_event
-from stream.log.kafka_failures import log_error
+from stream.log.kafka_offsets import offsets_of
 from stream.log.kafka_requests import AdminRequests
 from stream.log.kafka_settings import Settings
 
 _LOG = logging.getLogger(__name__)
 _LOOK_AGAIN_S: Final = 0.05
-#: Plain offsets, not stable ones: nobody's open transaction is waited for.
-_PLAIN: Final = {"isolation.level": "read_uncommitted", "enable.auto.commit": False}
 
 
 class KafkaAdmin:
     """A `LogAdmin`."""
 
     def __init__(self, settings: Settings) -> None:
-        self._settings: Final = {**settings, "error_cb": log_event}
-        self._requests = AdminRequests(lambda: AdminClient(self._settings, logger=_LOG))
+        self._settings: Final = settings
+        self._requests = AdminRequests(lambda: AdminClient({**settings, "error_cb": log_event}, logger=_LOG))
 
     def topics(self, timeout_s: float) -> Mapping[str, int]:
         found = ask("list topics", timeout_s, lambda left: self._requests.client.list_topics(timeout=left))
@@ -123,28 +120,10 @@ class KafkaAdmin:
     def group_offsets(
         self, group: str, partitions: Sequence[Partition], timeout_s: float
     ) -> Mapping[Partition, Committed | None]:
-        """Asked by a consumer that never joins.
-
-        librdkafka 2.16.0 kills the process when its admin client asks while the coordinator loads or moves: the
-        answer's handler (rd_kafka_handle_OffsetFetch) wants a member's state, and an admin client has none. Describing
-        a group kills it too (librdkafka 4605, seen): ask an admin client nothing that goes to a coordinator.
-        """
+        """Plain offsets, not stable ones: nobody's open transaction is waited for."""
         if not partitions:
             return {}
-        asked = [TopicPartition(*partition) for partition in partitions]
-        client = Consumer({**self._settings, "group.id": group, **_PLAIN}, logger=_LOG)
-        try:
-            found = ask(f"offsets of {group}", timeout_s, lambda left: client.committed(asked, left))
-        finally:
-            client.close()
-        committed: dict[Partition, Committed | None] = dict.fromkeys(partitions)
-        for position in found:
-            if position.error is not None:
-                raise log_error(position.error, f"offset of {group} on {position.topic}/{position.partition}")
-            if position.offset >= 0:
-                place = Partition(position.topic, position.partition)
-                committed[place] = Committed(position.offset, position.metadata or "")
-        return committed
+        return offsets_of(self._settings, group, partitions, timeout_s, stable=False)
 
     def watermarks(self, partitions: Sequence[Partition], timeout_s: float) -> Mapping[Partition, Watermarks]:
         low = self._offsets(partitions, OffsetSpec.earliest(), IsolationLevel.READ_UNCOMMITTED, timeout_s)

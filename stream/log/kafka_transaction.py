@@ -83,8 +83,7 @@ class Transactions:
 
     def initialise(self, timeout_s: float) -> None:
         """End the predecessor's transaction and fence it."""
-        deadline = self._clock() + timeout_s
-        self._call(self._client.init_transactions, timeout_s, deadline=deadline)
+        self._call(self._client.init_transactions, timeout_s, call_s=timeout_s)
         self.hear()
         self.tainted = self.timed_out = False
 
@@ -172,12 +171,12 @@ class Transactions:
             self._client.purge()
         del self._client  # it holds our callback and we hold it: without this it would live until the next gc
 
-    def _call(self, call: Callable[..., object], *args: object, deadline: float | None = None) -> None:
-        """The same call with identical arguments while it may be retried, bounded."""
-        deadline = self._clock() + RETRY_S_MAX if deadline is None else deadline
+    def _call(self, call: Callable[..., object], *args: object, call_s: float | None = None) -> None:
+        """The same call with identical arguments while it may be retried, bounded. `call_s`: the time that it was given."""
+        deadline = self._clock() + (RETRY_S_MAX if call_s is None else call_s)
         while True:
             try:
-                self._calls.make(call, *args, wait_s=max(CALL_S_MAX, deadline - self._clock()) + GRACE_S)
+                self._calls.make(call, *args, wait_s=(call_s or CALL_S_MAX) + GRACE_S)
             except KafkaException as raised:
                 self._judge(raised.args[0], deadline)
             except CallStuck:

@@ -7,6 +7,7 @@ from signal import SIGKILL
 from typing import Final
 
 from tests.chaos.play.role import Role
+from tests.chaos.play.stacks import dump_stacks
 
 STOP_TIMEOUT_S: Final = 60.0
 #: A role that lost its group or its broker, and is started again. Any other end that nobody asked for is wrong: above all
@@ -25,6 +26,7 @@ def stop(roles: Iterable[Role], timeout_s: float = STOP_TIMEOUT_S) -> list[str]:
     for role in running:
         if not role.wait(timeout_s):
             surprises.append(f"{role.name} did not stop within {timeout_s:g} s of SIGTERM")
+            dump_stacks([role])
             role.end()
         elif role.endings[-1] == 1 and _last_line(role).startswith(_LOST_GROUP):
             surprises.append(f"{role.name} had lost its group when SIGTERM came, and ended with 1")

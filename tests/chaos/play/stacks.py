@@ -20,6 +20,7 @@ def dump_stacks(roles: Iterable[Role]) -> None:
         return
     for role in roles:
         if role.pid is not None:
-            command = [str(spy), "dump", "--pid", str(role.pid)]
+            # Native too: what waits for ever waits in librdkafka.
+            command = [str(spy), "dump", "--native", "--pid", str(role.pid)]
             done = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
             role.log_file.with_suffix(".stack").write_text(done.stdout + done.stderr)

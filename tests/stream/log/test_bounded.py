@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
+import time
 
 import pytest
 
+from stream.log import bounded
 from stream.log.bounded import BoundedCalls, CallStuck
 
 
@@ -28,4 +30,13 @@ def test_a_stuck_call_is_given_up_and_no_other_is_made_after_it() -> None:
     with pytest.raises(CallStuck):
         calls.make(pytest.fail, "made after a stuck one", wait_s=60)
     release.set()
+    calls.close()
+
+
+def test_a_call_that_was_stopped_with_its_whole_process_is_not_stuck(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the clock had passed over all of its time at once."""
+    monkeypatch.setattr(bounded, "AWAKE_S", 60.0)
+    calls = BoundedCalls()
+    calls.make(time.sleep, 0.05, wait_s=0.0)
+    assert not calls.stuck
     calls.close()
