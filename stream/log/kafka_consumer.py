@@ -28,6 +28,8 @@ from stream.log.stamp import nobodys_stamp, parse_stamp
 _LOG = logging.getLogger(__name__)
 #: Committed offsets come at once where no transaction is open on them; after this another client asks.
 OWN_TRY_S: Final = 5.0
+#: Seen after a broker was stopped twice in ten seconds: no answer for 70 s, and the group had lost the member meanwhile.
+SILENT: Final = "the group's coordinator answers others but not this process: it has to be started again"
 T = TypeVar("T")
 
 
@@ -95,13 +97,17 @@ class KafkaConsumer:
     def committed(
         self, partitions: Sequence[Partition], timeout_s: float
     ) -> Mapping[Partition, Committed | None]:
-        """By another client where our own has no answer: one that lost its coordinator may not find it any more (seen
-        after a broker was stopped twice in ten seconds: 70 s, and others were answered at once)."""
+        """LogError: our client is silent for good, though another one's question was answered: the process must end."""
         own_s = min(OWN_TRY_S, timeout_s / 2)
         try:
             return committed_by(self._client, "committed offsets", partitions, own_s)
         except LogTimeout:
-            return offsets_of(self._outsider, self._group, partitions, timeout_s - own_s, stable=True)
+            # It may be an open transaction on them. Then another client has no answer either, and LogTimeout comes out.
+            offsets_of(self._outsider, self._group, partitions, timeout_s - own_s, stable=True)
+        try:
+            return committed_by(self._client, "committed offsets", partitions, OWN_TRY_S)
+        except LogTimeout as silent:
+            raise LogError(SILENT) from silent
 
     def watermarks(self, partition: Partition, timeout_s: float) -> Watermarks:
         """`high` is the last stable offset: where this reader stops."""

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from signal import SIGKILL
 from typing import Final
 
+from stream.log.kafka_consumer import SILENT
 from tests.chaos.play.role import Role
 from tests.chaos.play.stacks import dump_stacks
 
@@ -13,8 +14,12 @@ STOP_TIMEOUT_S: Final = 60.0
 #: A role that lost its group or its broker, and is started again. Any other end that nobody asked for is wrong: above all
 #: one of a fenced role, which no supervisor starts again, one by another signal, and a SIGTERM that is not obeyed.
 _STARTED_AGAIN: Final = " ended with 1"
-#: The last word of one whose membership went with a broker that was killed (stream/log/fence.py): no clean end is left.
-_LOST_GROUP: Final = "headrace: the group has lost this member, and no other process owns its slot"
+#: The last word of one whose membership, or whose client, went with a broker that was killed (stream/log/fence.py,
+#: kafka_consumer.py): no clean end is left.
+_LOST_GROUP: Final = (
+    "headrace: the group has lost this member, and no other process owns its slot",
+    f"headrace: {SILENT}",
+)
 
 
 def stop(roles: Iterable[Role], timeout_s: float = STOP_TIMEOUT_S) -> list[str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 
 import pytest
-from confluent_kafka import KafkaError, KafkaException
+from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 
 from stream.broker import EmbeddedBroker
-from stream.errors import LogTimeout
+from stream.errors import LogError, LogTimeout
 from stream.log.base import Committed, OffsetCommit, Partition, Success, TopicDescription
 from stream.log.kafka import KafkaLog
 from stream.log.kafka_consumer import KafkaConsumer
@@ -20,14 +21,20 @@ PATIENCE_S = 60.0
 
 
 class Silent:
-    """A librdkafka client that lost its coordinator for good."""
+    """A member's librdkafka client that has no answer the first times."""
 
-    def __init__(self) -> None:
-        self.asked_s: list[float] = []
+    def __init__(self, client: Consumer, times: int) -> None:
+        self._client = client
+        self.left = times
 
-    def committed(self, _positions: object, timeout_s: float) -> None:
-        self.asked_s.append(timeout_s)
-        raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+    def committed(self, positions: list[TopicPartition], timeout_s: float) -> list[TopicPartition]:
+        assert timeout_s <= 5.0
+        if self.left:
+            self.left -= 1
+            time.sleep(timeout_s)
+            raise KafkaException(KafkaError(KafkaError._TIMED_OUT))
+        answer: list[TopicPartition] = self._client.committed(positions, timeout_s)
+        return answer
 
 
 class Listener:
@@ -65,46 +72,54 @@ def member(log: KafkaLog, places: list[Partition], unique: Callable[[str], str])
     consumer.close()
 
 
-def silence(member: KafkaConsumer, monkeypatch: pytest.MonkeyPatch) -> Silent:
-    silent = Silent()
-    monkeypatch.setattr(member, "_client", silent)
-    return silent
+@pytest.fixture
+def silent(member: KafkaConsumer, monkeypatch: pytest.MonkeyPatch) -> Callable[[int], Silent]:
+    return lambda times: _silence(member, times, monkeypatch)
 
 
-def test_another_client_is_asked(
-    member: KafkaConsumer, places: list[Partition], monkeypatch: pytest.MonkeyPatch
+def _silence(member: KafkaConsumer, times: int, monkeypatch: pytest.MonkeyPatch) -> Silent:
+    client = Silent(member._client, times)
+    monkeypatch.setattr(member, "_client", client)
+    return client
+
+
+def test_a_client_that_has_no_answer_though_another_has_ends_the_process(
+    member: KafkaConsumer, places: list[Partition], silent: Callable[[int], Silent]
 ) -> None:
-    with monkeypatch.context() as patched:
-        silent = silence(member, patched)
-        found = member.committed(places, PATIENCE_S)
-    assert found == {places[0]: Committed(0, "the map"), places[1]: None}
-    assert max(silent.asked_s) <= 5.0
+    client = silent(2)
+    with pytest.raises(LogError, match="answers others but not this process") as caught:
+        member.committed(places, PATIENCE_S)
+    assert not isinstance(caught.value, LogTimeout)
+    client.left = 0
 
 
-def test_it_too_waits_for_an_open_transaction_on_the_offsets(
-    log: KafkaLog,
-    member: KafkaConsumer,
-    places: list[Partition],
-    unique: Callable[[str], str],
-    monkeypatch: pytest.MonkeyPatch,
+def test_one_that_has_found_its_answer_meanwhile_goes_on(
+    member: KafkaConsumer, places: list[Partition], silent: Callable[[int], Silent]
 ) -> None:
-    class Stop(BaseException):
-        pass
+    silent(1)
+    assert member.committed(places, PATIENCE_S) == {places[0]: Committed(0, "the map"), places[1]: None}
 
-    def reach(point: str) -> None:
-        if point == "offsets_sent":
-            raise Stop
 
+def test_an_open_transaction_on_the_offsets_is_waited_for_by_both(
+    log: KafkaLog, member: KafkaConsumer, places: list[Partition], unique: Callable[[str], str]
+) -> None:
     name = unique("open")
     abandoned = log.producer(name)
     abandoned.start(PATIENCE_S)
     with pytest.raises(Stop):
-        abandoned.publish([], [OffsetCommit(*places[0], 0, "another")], member.group(), reach=reach)
-    with monkeypatch.context() as patched:
-        silence(member, patched)
-        with pytest.raises(LogTimeout):
-            member.committed(places, 2.0)
-        with closing(log.producer(name)) as successor:
-            successor.start(PATIENCE_S)
-        assert member.committed(places, PATIENCE_S)[places[0]] == Committed(0, "the map")
+        abandoned.publish([], [OffsetCommit(*places[0], 0, "another")], member.group(), reach=stop)
+    with pytest.raises(LogTimeout):
+        member.committed(places, 2.0)
+    with closing(log.producer(name)) as successor:
+        successor.start(PATIENCE_S)
+    assert member.committed(places, PATIENCE_S)[places[0]] == Committed(0, "the map")
     abandoned.close()
+
+
+class Stop(BaseException):
+    """The process dies here."""
+
+
+def stop(point: str) -> None:
+    if point == "offsets_sent":
+        raise Stop
