@@ -1,8 +1,10 @@
 """Calls that may never come back, made where that does no harm.
 
 librdkafka 2.16's transactional calls take a time-out and yet can wait for ever once the broker went away in the middle
-of one (seen: `send_offsets_to_transaction`, minutes after the broker was back). Nobody can interrupt them, so they are
-made on a thread of their own: whoever waits gives up in time, and the client is abandoned with its thread.
+of one (seen: `send_offsets_to_transaction`, minutes after the broker was back; librdkafka 5456: that call never looks at
+its time-out; 5511: a coordinator that was missing from one answer about the cluster is never asked for again). Nobody
+can interrupt them, so they are made on a thread of their own: whoever waits gives up in time, and the client is
+abandoned with its thread.
 """
 
 from __future__ import annotations
