@@ -27,6 +27,12 @@ from stream.log.kafka_settings import Settings
 from stream.log.kafka_transaction import RETRY_S_MAX, Clock, Connect, StepFailed, Transactions, connect
 from stream.log.limits import check_offsets
 
+#: The coordinator's sweep makes its list of expired transactions first and aborts each later, without a look whether it is
+#: still the one that had expired (Kafka 4.0, TransactionCoordinator.abortTimedOutTransactions): it may hit, and fence, the
+#: first transaction of the very client that has just ended the expired one (seen after a broker was away for a minute).
+SWEEP_S: Final = 2.0
+#: Once in so long a time we believe that. Twins that always did would take the id from each other for ever.
+BELIEVED_EVERY_S: Final = 60.0
 _NOT_ALLOWED: Final = cause(KafkaError(KafkaError.TRANSACTIONAL_ID_AUTHORIZATION_FAILED))
 
 
@@ -41,6 +47,7 @@ class KafkaProducer:
         self._connect: Final = connect
         self._client: Transactions | None = None
         self.lives = 0
+        self._started_s = self._believed_s = float("-inf")
 
     def start(self, timeout_s: float) -> None:
         """A new client under the same id; LogFenced, LogTimeout or LogError when it cannot be had."""
@@ -172,7 +179,7 @@ class KafkaProducer:
         """From the step that failed to the one outcome."""
         if failed.verdict is Verdict.FENCED:
             client.tainted = True
-            return Unknown(failed.cause) if client.timed_out else Fenced(failed.cause)
+            return Unknown(failed.cause) if client.timed_out or self._swept() else Fenced(failed.cause)
         if failed.verdict is not Verdict.ABORT:
             client.tainted = True
             return Unknown(failed.cause)
@@ -191,8 +198,22 @@ class KafkaProducer:
         try:
             client.abort()
         except StepFailed as failed:
-            return _abort_failed(client, failed, outcome)
+            client.tainted = True
+            if failed.verdict is Verdict.FENCED and not client.timed_out and not self._swept():
+                return Fenced(failed.cause)
+            # A commit that was never asked for cannot happen: the next client's start ends the transaction.
+            return Unknown(failed.cause) if client.committing else outcome
         return outcome
+
+    def _swept(self) -> bool:
+        """Whether being fenced may be the sweep's doing: by a client that we made anew a moment ago, and for once."""
+        now = self._clock()
+        believed = (
+            self.lives > 1 and now - self._started_s < SWEEP_S and now - self._believed_s >= BELIEVED_EVERY_S
+        )
+        if believed:
+            self._believed_s = now
+        return believed
 
     def _renew(self, timeout_s: float) -> None:
         self.close()
@@ -201,19 +222,12 @@ class KafkaProducer:
         client.tainted = True
         client.initialise(timeout_s)
         self.lives += 1
+        self._started_s = self._clock()
 
     def _running(self) -> Transactions:
         if self._client is None:
             raise LogError("publish before start")
         return self._client
-
-
-def _abort_failed(client: Transactions, failed: StepFailed, outcome: Aborted) -> Outcome:
-    """A commit that was never asked for cannot happen: the next client's start ends the transaction."""
-    client.tainted = True
-    if failed.verdict is Verdict.FENCED and not client.timed_out:
-        return Fenced(failed.cause)
-    return Unknown(failed.cause) if client.committing else outcome
 
 
 def _start_error(failed: StepFailed, settings: Settings) -> LogError:

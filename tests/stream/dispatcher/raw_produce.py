@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import socket
 import struct
+import time
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
@@ -15,6 +16,9 @@ PRODUCE: Final = 0
 #: The oldest that brokers of today take.
 VERSION: Final = 3
 TIMEOUT_S: Final = 30.0
+PATIENCE_S: Final = 60.0
+#: Leader not available, not the leader: nothing is written.
+LEADERLESS: Final = (5, 6)
 _CRC32C: Final = 0x82F63B78
 
 
@@ -25,9 +29,16 @@ class RawRecord(NamedTuple):
 
 
 def produce_raw(bootstrap_servers: str, topic: str, records: Sequence[RawRecord]) -> None:
-    """To partition 0, in one batch. The broker must lead it: there is one."""
+    """To partition 0, in one batch, as soon as the broker leads it: a slow one is set aside for a moment."""
+    batch, until_s = _batch(records), time.monotonic() + PATIENCE_S
+    while (error := _sent(bootstrap_servers, topic, batch)) in LEADERLESS and time.monotonic() < until_s:
+        time.sleep(0.1)
+    assert error == 0, f"the broker refuses the batch: error {error}"
+
+
+def _sent(bootstrap_servers: str, topic: str, batch: bytes) -> int:
+    """The broker's error; 0: it is written."""
     host, _, port = bootstrap_servers.rpartition(":")
-    batch = _batch(records)
     body = struct.pack(">hhiih", -1, -1, int(TIMEOUT_S * 1000), 1, len(topic)) + topic.encode()
     body += struct.pack(">iii", 1, 0, len(batch)) + batch
     frame = struct.pack(">hhih", PRODUCE, VERSION, 1, -1) + body
@@ -40,8 +51,8 @@ def produce_raw(bootstrap_servers: str, topic: str, records: Sequence[RawRecord]
         (length,) = struct.unpack(">i", stream.read(4))
         answer = stream.read(length)
     # correlation, one topic with its name, one partition with its number: then the error
-    (error,) = struct.unpack_from(">h", answer, 4 + 4 + 2 + len(topic) + 4 + 4)
-    assert error == 0, f"the broker refuses the batch: error {error}"
+    error: int = struct.unpack_from(">h", answer, 4 + 4 + 2 + len(topic) + 4 + 4)[0]
+    return error
 
 
 def _batch(records: Sequence[RawRecord]) -> bytes:
