@@ -48,9 +48,8 @@ class BoundedCalls:
     def _end_within(self, wait_s: float) -> BaseException | None:
         try:
             return self._ends.get(timeout=wait_s)
-        except (
-            Empty
-        ):  # it may be we who stood still (a stopped process): then the call has had no time either
+        except Empty:
+            # It may be we who stood still (a stopped process): then the call has had no time either.
             return self._ends.get(timeout=AWAKE_S)
 
     def close(self) -> None:
