@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from schemas.source import Source
+from workers.private_files import make_private_folder, open_private
 
 _LOG = logging.getLogger(__name__)
 
@@ -69,7 +70,7 @@ class Journal:
 
     def __init__(self, path: Path, entries_max: int = ENTRIES_MAX) -> None:
         """Opens or creates `path`; its folder is made. OSError where that is not allowed."""
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(path.parent)
         self._path = path
         self._previous = path.with_name(path.name + ".1")
         self._entries_max = entries_max
@@ -80,7 +81,7 @@ class Journal:
         self._told = False
         #: Engine calls of this process for a record that was started before, here or by an earlier process.
         self.repeats = 0
-        self._file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644)
+        self._file = open_private(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
 
     def started(self, sources: Sequence[Source], running: Iterable[Source] = ()) -> int:
         """Write down that the calls of `sources` start now; the number of repeats among them.
@@ -132,7 +133,7 @@ class Journal:
     def _begin_segment(self, carried: Sequence[str]) -> None:
         """Written aside and renamed, so that no instant is without a journal."""
         fresh = self._path.with_name(self._path.name + ".new")
-        file = os.open(fresh, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_TRUNC, 0o644)
+        file = open_private(fresh, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_TRUNC)
         head = [f"#{self._totals.starts} {self._totals.repeats}", *carried]
         try:
             os.write(file, ("\n".join(head) + "\n").encode())

@@ -19,6 +19,7 @@ from stream.broker.ports import HOST, Ports, choose_ports
 from stream.broker.properties import LOGGING, as_text, cluster_id, server_properties
 from stream.errors import BrokerError
 from stream.processes import Child
+from workers.private_files import make_private_folder
 
 START_TIMEOUT_S = 60.0
 FORMAT_TIMEOUT_S = 60.0
@@ -99,7 +100,7 @@ class EmbeddedBroker:
         data = self._dir / "data"
         if "," in str(data):
             raise BrokerError(f"Kafka takes the comma in {data} for two folders: choose another --state-dir")
-        data.mkdir(parents=True, exist_ok=True)
+        make_private_folder(data)
         check_unlocked(data, self._dir / "broker.pid")
         if self.ports is None:
             self.ports = choose_ports(random.Random(), proxied=self._advertised_port is not None)

@@ -20,6 +20,7 @@ from stream.demo.tally import Outcome, tally
 from stream.errors import UsageError
 from stream.log.kafka import kafka_log
 from stream.place import Place
+from stream.supervisor.atomic import replace_text
 from stream.supervisor.lock import state_dir_lock
 from stream.supervisor.run import end_predecessor
 from stream.supervisor.runtime import RuntimeFile
@@ -87,9 +88,8 @@ def prepare(state_dir: Path, engine: str) -> Path:
         with state_dir_lock(state_dir) as lock:
             end_predecessor(RuntimeFile(state_dir).read(), lock)
             shutil.rmtree(state_dir)
-    state_dir.mkdir(parents=True)
     config = state_dir / CONFIG_NAME
-    config.write_text(CONFIGS[engine], encoding="utf-8")
+    replace_text(config, CONFIGS[engine])
     return config
 
 

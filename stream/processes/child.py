@@ -13,6 +13,7 @@ from pathlib import Path
 
 from stream.processes import tether
 from stream.processes.identity import Identity, end_group, signal_group, started_of
+from workers.private_files import make_private_folder, open_private
 
 log = logging.getLogger(__name__)
 
@@ -39,10 +40,10 @@ class Child:
             raise RuntimeError(
                 "start child processes from the main thread: they end with the thread that made them"
             )
-        log_file.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(log_file.parent)
         _set_aside(log_file)
         tied = [sys.executable, "-I", "-S", tether.__file__, str(os.getpid()), *command]
-        with log_file.open("ab") as output:
+        with open(log_file, "ab", opener=open_private) as output:
             process = subprocess.Popen(
                 tied,
                 stdin=subprocess.DEVNULL,

@@ -31,7 +31,7 @@ def started_of(pid: int) -> float | None:
     try:
         process = psutil.Process(pid)
         return None if process.status() == psutil.STATUS_ZOMBIE else process.create_time()
-    except psutil.NoSuchProcess:
+    except (psutil.NoSuchProcess, psutil.AccessDenied):  # what hides from us was not started by us
         return None
 
 

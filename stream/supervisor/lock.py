@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TextIO
 
 from stream.errors import UsageError
+from workers.private_files import make_private_folder, open_private, restrict_folder
 
 
 class StateDirLock:
@@ -47,8 +48,11 @@ def state_dir_lock(state_dir: Path) -> Iterator[StateDirLock]:
 def _open(state_dir: Path) -> tuple[StateDirLock, TextIO]:
     path = state_dir / "lock"
     try:
-        state_dir.mkdir(parents=True, exist_ok=True)
-        return StateDirLock(path), path.open("a+", encoding="utf-8")
+        make_private_folder(state_dir)
+        if path.exists() or not any(state_dir.iterdir()):  # else it is not ours alone
+            restrict_folder(state_dir)
+        held = StateDirLock(path)
+        return held, open(path, "a+", encoding="utf-8", opener=open_private)
     except OSError as error:
         raise UsageError(
             f"the state directory {state_dir} cannot be used ({error.strerror}): choose another --state-dir"

@@ -22,6 +22,7 @@ from tests.acceptance.case import INVALID, RESULTS, UNREADABLE, Case, line
 from tests.acceptance.kafka_view import read, reading, send
 from tests.acceptance.play import DEAD_LETTERS, source_of
 from tests.acceptance.service import Service
+from tests.walks import children_called
 from workers.journal import journal_path, read_totals
 from workers.models import cache_folder
 from workers.tiny_model import tiny_model
@@ -80,8 +81,7 @@ def service(tmp_path: Path) -> Iterator[Service]:
 
 
 def engine_core(worker_pid: int) -> psutil.Process:
-    children = psutil.Process(worker_pid).children(recursive=True)
-    [core] = [one for one in children if "EngineCor" in one.name()]
+    [core] = children_called("EngineCor", worker_pid)
     return core
 
 

@@ -14,11 +14,11 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-import psutil
 import pytest
 
 from schemas.failure import ErrorClass, Stage
 from tests.contract.engine_stage import EngineStage, chat, completion, texts_of
+from tests.walks import children_called
 from workers.endpoint import Endpoint
 from workers.engines.choose import engine_for
 from workers.errors import EngineDead, InvalidOutput, RequestRejected
@@ -199,11 +199,7 @@ def test_odd_but_good_messages_are_answered(stage: EngineStage) -> None:
 
 @only_vllm
 def test_at_the_end_a_stopped_engine_makes_no_step_and_a_killed_one_is_dead(stage: EngineStage) -> None:
-    core = next(
-        one
-        for one in psutil.Process().children()
-        if "EngineCor" in one.name() or "EngineCore" in str(one.cmdline())
-    )
+    core = children_called("EngineCor")[0]
     begun = stage.begin(chat(max_tokens=200, temperature=0.0))
     os.kill(core.pid, signal.SIGSTOP)
     late = stage.begin(chat())  # the first may have ended before the signal, this one cannot

@@ -14,6 +14,7 @@ import psutil
 import pytest
 
 from schemas.failure import ErrorClass
+from tests.walks import children_called, zombie
 from workers.errors import RequestRejected, TransientEngineError
 from workers.structured.child_process import ChildDied, ChildLimits, ChildProcess
 from workers.structured.effort import IN_PLACE_CHARS_MAX
@@ -228,7 +229,7 @@ class Killed(ChildProcess):
 
     def __init__(self, *signals: int) -> None:
         super().__init__(LIMITS)
-        self.answers: list[dict[str, Any]] = [{"died": -each} for each in signals]
+        self.answers: list[dict[str, Any] | None] = [{"died": -each} for each in signals]
 
     async def _ask(self, work: dict[str, Any]) -> dict[str, Any] | None:
         return self.answers.pop(0) if self.answers else {"fault": None}
@@ -244,6 +245,27 @@ def test_work_that_meets_its_limit_or_is_killed_time_and_again_is_to_blame(
 ) -> None:
     with pytest.raises(ChildDied):
         stage.run(Killed(*signals).fault({}))
+
+
+@pytest.mark.parametrize("ended", [1, 2])
+def test_a_child_that_ended_at_rest_and_a_kill_at_work_condemn_no_structure(stage: Stage, ended: int) -> None:
+    """Each for itself is no reason to doubt the work."""
+    child = Killed(signal.SIGKILL)
+    child.answers[ended - 1 : ended - 1] = [None]
+    assert stage.run(child.fault({})) is None
+
+
+def test_a_child_that_ends_at_rest_time_and_again_is_nobodys_fault(stage: Stage) -> None:
+    child = Killed()
+    child.answers = [None] * 2
+    with pytest.raises(TransientEngineError, match="has ended"):
+        stage.run(child.fault({}))
+
+
+def test_a_zombie_of_somebody_else_is_passed_over(stage: Stage) -> None:
+    stage.check(Kind.REGEX, "beside-a-zombie")
+    with zombie() as pid:
+        assert pid not in [process.pid for process in _processes()]
 
 
 def test_a_child_that_was_killed_is_started_again(stage: Stage) -> None:
@@ -264,8 +286,7 @@ def test_nothing_is_left_when_the_child_is_stopped(stage: Stage) -> None:
 
 def _processes() -> tuple[psutil.Process, psutil.Process]:
     """The fork that works, and the process that it was forked from."""
-    children = psutil.Process().children(recursive=True)
-    found = [child for child in children if any("compile_child" in word for word in child.cmdline())]
+    found = children_called("compile_child")
     zygote = next(child for child in found if child.ppid() == os.getpid())
     worker = next(child for child in found if child.ppid() == zygote.pid)
     return worker, zygote

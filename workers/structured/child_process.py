@@ -15,8 +15,10 @@ import msgspec
 from workers.errors import TransientEngineError
 
 _PROGRAM: Final = Path(__file__).with_name("compile_child.py")
-#: A child that was killed from outside is noticed only when it is asked.
-_TRIES_MAX: Final = 2
+#: A child that ended at rest is noticed only when it is asked: so often it is replaced for one piece of work.
+_ENDS_MAX: Final = 2
+#: Work whose fork was killed in the middle of it is done again, until so many were.
+_KILLS_MAX: Final = 2
 #: The limits of `compile_child` end a fork by other signals; whoever sends this one again and again means the work.
 _KILLED: Final = {"died": -signal.SIGKILL}
 #: Longest answer line, in bytes: faults are cut at 1,000 characters.
@@ -80,14 +82,15 @@ class ChildProcess:
                 raise
 
     async def _answer(self, work: dict[str, Any]) -> dict[str, Any]:
-        answer: dict[str, Any] | None = None
-        for _try in range(_TRIES_MAX):
+        ends = kills = 0
+        while True:
             answer = await asyncio.wait_for(self._ask(work), self._limits.wall_s_max)
-            if answer is not None and answer != _KILLED:
+            ends += answer is None
+            kills += answer == _KILLED
+            if answer is not None and (answer != _KILLED or kills == _KILLS_MAX):
                 return answer
-        if answer is None:
-            raise TransientEngineError("the compiler of structures has ended")
-        return answer
+            if ends == _ENDS_MAX:
+                raise TransientEngineError("the compiler of structures has ended")
 
     async def stop(self) -> None:
         """End the child. Idempotent."""

@@ -12,10 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-import psutil
-
 from stream.fault_points import VARIABLE
 from stream.processes import Child
+from tests.walks import is_stopped
 
 POLL_S: Final = 0.05
 #: Until a process listens to SIGTERM.
@@ -111,9 +110,7 @@ class Role:
     def frozen(self) -> bool:
         """Whether its process is stopped by a signal (its own at a fault point, or ours)."""
         child = self._child
-        return (
-            child is not None and self.alive and psutil.Process(child.pid).status() == psutil.STATUS_STOPPED
-        )
+        return child is not None and self.alive and is_stopped(child.pid)
 
     def kill(self) -> None:
         """SIGKILL the process alone, at once; nothing happens to a dead one."""

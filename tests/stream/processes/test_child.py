@@ -15,6 +15,8 @@ import pytest
 
 from stream.processes import Child, Identity, started_of
 from stream.processes.identity import end_group, group_members
+from stream.supervisor.leftovers import end_leftovers
+from tests.walks import children_called, is_stopped, zombie
 
 SLEEP = "import time; time.sleep(300)"
 #: Starts a child of its own in the same group and tells its pid.
@@ -134,9 +136,18 @@ def test_ending_a_group_that_is_gone_is_fine(tmp_path: Path) -> None:
     assert group_members(child.pid) == []
 
 
-def test_a_zombie_does_not_live(tmp_path: Path) -> None:
-    with subprocess.Popen([sys.executable, "-c", ""]) as process:
-        eventually(lambda: started_of(process.pid) is None)
+def test_a_zombie_does_not_live() -> None:
+    with zombie() as pid:
+        assert started_of(pid) is None
+        assert not is_stopped(pid)
+
+
+def test_walks_over_processes_pass_over_a_zombie() -> None:
+    with zombie() as pid:
+        assert group_members(pid) == []
+        assert end_group(pid, timeout_s=0)
+        assert end_leftovers([Identity(pid, time.time())], time.time()) == []
+        assert pid not in [child.pid for child in children_called("python")]
 
 
 @pytest.mark.parametrize("pid", [2**22 + 1])
