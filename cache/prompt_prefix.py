@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from schemas.checks.parts import part_text
 from schemas.request import Body, Message
 
 TOKEN_ID_BYTES = 4
@@ -22,7 +25,7 @@ def _chat(messages: list[Message], bytes_max: int) -> bytes:
     for message in messages:
         content = message.content
         if not isinstance(content, str):
-            content = "\n".join(part["text"] for part in content or ())
+            content = "\n".join(map(part_text, content or ()))
         # A character takes at least a byte: what is cut here would be cut below.
         text += f"{message.role}\n{content[:bytes_max]}\n"
         if len(text) >= bytes_max:
@@ -30,15 +33,21 @@ def _chat(messages: list[Message], bytes_max: int) -> bytes:
     return text.encode()[:bytes_max]
 
 
-def _items(items: list[str | int] | list[int], bytes_max: int) -> bytes:
+def _items(items: Sequence[str | int | list[int]], bytes_max: int) -> bytes:
     pieces: list[bytes] = []
     room = bytes_max
     for item in items:
-        piece = (
-            item.to_bytes(TOKEN_ID_BYTES, "big") if isinstance(item, int) else item[:room].encode() + b"\n"
-        )
+        piece = _item(item, room)
         pieces.append(piece)
         room -= len(piece)
         if room <= 0:
             break
     return b"".join(pieces)[:bytes_max]
+
+
+def _item(item: str | int | list[int], room: int) -> bytes:
+    if isinstance(item, int):
+        return item.to_bytes(TOKEN_ID_BYTES, "big")
+    if isinstance(item, str):
+        return item[:room].encode() + b"\n"
+    return b"".join(token.to_bytes(TOKEN_ID_BYTES, "big") for token in item[:room]) + b"\n"

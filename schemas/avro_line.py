@@ -14,17 +14,29 @@ from typing import Any, Final
 import msgspec
 
 from schemas.avro import AvroSchema
+from schemas.bodies import LINE_OF, WholeMessage
+from schemas.checks.line import checked, request_of, task_of, without_foreign
+from schemas.checks.narrow import narrow
 from schemas.errors import BadRecord
 from schemas.explain import explain
+from schemas.fields.bodies import BODY_OF, LINE
+from schemas.fields.ignored import Ignored
+from schemas.fields.messages import MESSAGE_OF
 from schemas.json_text import DEPTH_MAX, deeper_than
-from schemas.request import Line
-from schemas.wide import WideLine, narrow
+from schemas.request import Line, Message, Request
+from schemas.task import Task
 
 #: Fields of the body that are free-form JSON.
-FREE_FORM: Final = ("response_format", "structured_outputs")
+FREE_FORM: Final = (
+    "response_format",
+    "structured_outputs",
+    "tools",
+    "chat_template_kwargs",
+    "repetition_detection",
+)
 
 
-def line_of_avro(payload: bytes, schema: AvroSchema) -> Line:
+def request_of_avro(payload: bytes, schema: AvroSchema, refuse_unknown: bool = False) -> Request:
     """BadRecord: `unreadable` where the bytes do not fit the schema, `invalid` where a field is wrong."""
     value = schema.read(payload)
     if not isinstance(value, dict):
@@ -33,25 +45,58 @@ def line_of_avro(payload: bytes, schema: AvroSchema) -> Line:
     if isinstance(body, dict):
         value["body"] = _free_form_read(body)
     try:
-        return _line(value)
-    except msgspec.ValidationError as error:
-        raise BadRecord.invalid(explain(error)) from error
-
-
-def _line(value: dict[str, Any]) -> Line:
-    """Most values have no unknown fields."""
-    try:
-        return msgspec.convert(value, Line)
+        line = msgspec.convert(value, Line)
     except msgspec.ValidationError:
-        return narrow(msgspec.convert(value, WideLine))
+        return _careful(value, refuse_unknown)
+    return request_of(line, refuse_unknown)
+
+
+def _careful(value: dict[str, Any], refuse_unknown: bool) -> Request:
+    """Names first: what must not be given is told so, whatever its value."""
+    found = Ignored(refuse_unknown=refuse_unknown)
+    body = value.get("body")
+    task: Task | None = None
+    try:
+        task = task_of(msgspec.convert(value, _Address).url)
+        found.judge_all(LINE, _given(value), "$")
+        if isinstance(body, dict):
+            found.judge_all(BODY_OF[task], _given(body), "$.body")
+        line = msgspec.convert(value, LINE_OF[task])
+    except msgspec.ValidationError as error:
+        raise BadRecord.invalid(explain(error, task)) from error
+    if task is Task.CHAT and isinstance(body, dict):
+        _judge_messages(line.body.messages or [], body["messages"], found)
+    return checked(task, narrow(without_foreign(task, line.body)), line, found)
+
+
+class _Address(msgspec.Struct):
+    """What says how to read the rest."""
+
+    url: str
+
+
+def _given(record: dict[str, Any]) -> dict[str, Any]:
+    """An Avro record has all fields of its schema: null is what JSON leaves out."""
+    return {name: value for name, value in record.items() if value is not None}
 
 
 def _free_form_read(body: dict[str, Any]) -> dict[str, Any]:
-    found = {name: _json_object(name, body[name]) for name in FREE_FORM if body.get(name) is not None}
-    return {**body, **found}
+    return {
+        **body,
+        **{name: _json_value(name, body[name]) for name in FREE_FORM if body.get(name) is not None},
+    }
 
 
-def _json_object(name: str, value: object) -> object:
+def _judge_messages(messages: list[Message], records: list[dict[str, Any]], found: Ignored) -> None:
+    """Fields of no role at all: the others stand in the message itself, and are judged there."""
+    known = frozenset(WholeMessage.__struct_fields__)
+    for place, record in enumerate(records if messages else ()):
+        if not record.keys() <= known:
+            others = {name: value for name, value in _given(record).items() if name not in known}
+            found.judge_all(MESSAGE_OF[messages[place].role], others, f"$.body.messages[{place}]")
+
+
+def _json_value(name: str, value: object) -> object:
     """JSON text is parsed; an Avro record or map is taken if it holds nothing that JSON cannot say."""
     if isinstance(value, str):
         return _parsed(name, value)

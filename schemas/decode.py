@@ -6,12 +6,11 @@ from collections.abc import Iterable
 from typing import Final
 
 from schemas.avro import AvroSchema
-from schemas.avro_line import line_of_avro
+from schemas.avro_line import request_of_avro
 from schemas.errors import BadRecord
-from schemas.json_line import line_of_json
+from schemas.json_line import request_of_json
 from schemas.registry import SchemaSource
 from schemas.request import Request
-from schemas.validate import request_of
 from schemas.wire import split_wire
 
 #: Values of the header `headrace-format`; a plain Avro format is `avro:<schema fingerprint>`.
@@ -38,8 +37,13 @@ class Decoder:
         self._registry = registry
         self._value_bytes_max = value_bytes_max
 
-    def decode(self, value: bytes | None, format: str = JSON) -> Request:  # noqa: A002 - the header's own name
-        """The request in `value`.
+    def decode(
+        self,
+        value: bytes | None,
+        format: str = JSON,  # noqa: A002 - the header's own name
+        refuse_unknown: bool = False,
+    ) -> Request:
+        """The request in `value`; fields that nobody knows are named in it, or refused.
 
         Raises BadRecord (`unreadable` at decode, `invalid` at validate), or RegistryUnavailable: try this record again.
         """
@@ -50,11 +54,11 @@ class Decoder:
                 f"value of {len(value)} bytes is too large; at most {self._value_bytes_max} bytes are read"
             )
         if format == JSON:
-            return request_of(line_of_json(value))
+            return request_of_json(value, refuse_unknown)
         if format == REGISTRY:
             schema, payload = self._from_registry(value)
-            return request_of(line_of_avro(payload, schema))
-        return request_of(line_of_avro(value, self._from_settings(format)))
+            return request_of_avro(payload, schema, refuse_unknown)
+        return request_of_avro(value, self._from_settings(format), refuse_unknown)
 
     def _from_registry(self, value: bytes) -> tuple[AvroSchema, bytes]:
         schema_id, payload = split_wire(value)

@@ -7,35 +7,24 @@ from typing import Final
 
 import msgspec
 
-from schemas.lane import LANE_OF_SERVICE_TIER
-from schemas.request import ANSWERS_MAX, INPUT_TEXTS_MAX, INPUT_TOKENS_MAX, STOPS_MAX, TOKENS_MAX
+from schemas.fields.bodies import BODY_OF, LINE
+from schemas.fields.messages import MESSAGE_OF
+from schemas.limits import STOPS_MAX
+from schemas.task import Task
 
-_TOKENS: Final = f"a whole number from 1 to {TOKENS_MAX}"
+_MESSAGE: Final = "$.body.messages[...]"
 #: Path ([...]: any index or key) -> what would be right there; msgspec's own words say what was found.
 RIGHT: Final[dict[str, str]] = {
-    "$.body": 'an object {"model": …, …}',
+    **{f"$.{name}": field.words for name, field in LINE.fields.items()},
     "$.url": 'text such as "/v1/chat/completions"',
-    "$.method": '"POST"',
     "$.custom_id": "text or null",
-    "$.body.model": "text: the name of an endpoint",
-    "$.body.messages": 'a list of one or more {"role", "content"} objects',
-    "$.body.messages[...].role": "one of system, developer, user, assistant, tool",
-    "$.body.messages[...].content": 'text, null or a list of {"type": "text", "text": …} parts',
-    "$.body.prompt": "text, or a list of token ids",
-    "$.body.input": f"text, a list of at most {INPUT_TEXTS_MAX} texts, or a list of at most {INPUT_TOKENS_MAX} token ids",
-    "$.body.max_tokens": _TOKENS,
-    "$.body.max_completion_tokens": _TOKENS,
-    "$.body.temperature": "a number from 0 to 2",
-    "$.body.top_p": "a number above 0, at most 1",
-    "$.body.n": f"a whole number from 1 to {ANSWERS_MAX}",
-    "$.body.stop": f"non-empty text, or a list of at most {STOPS_MAX} non-empty texts",
+    **{f"{_MESSAGE}.{name}": field.words for name, field in MESSAGE_OF["assistant"].fields.items()},
+    f"{_MESSAGE}.tools": "a list of tools",
+    f"{_MESSAGE}.tool_call_id": "text: the id of the call",
     "$.body.stop[...]": f"non-empty text, at most {STOPS_MAX} of them",
-    "$.body.seed": "a whole number of 64 bits",
-    "$.body.presence_penalty": "a number from -2 to 2",
-    "$.body.frequency_penalty": "a number from -2 to 2",
-    "$.body.metadata": "an object of texts",
     "$.body.metadata[...]": "text",
-    "$.body.service_tier": "one of " + ", ".join(LANE_OF_SERVICE_TIER),
+    "$.body.prompt[...]": "text, a token id or a list of token ids",
+    "$.body.input[...]": "text, a token id or a list of token ids",
 }
 
 _MISSING: Final = re.compile(r"Object missing required field `(\w+)`(?: - at `(.+)`)?")
@@ -43,14 +32,14 @@ _INDEX: Final = re.compile(r"\[\d+\]")
 _PLACED: Final = re.compile(r"(.*) - at `(.+)`", re.DOTALL)
 
 
-def explain(error: msgspec.ValidationError) -> str:
-    """`$.body.max_tokens: expected int, got str; right is a whole number …`."""
+def explain(error: msgspec.ValidationError, task: Task | None = None) -> str:
+    """In a line of `task`: `$.body.max_tokens: expected int, got str; right is a whole number …`."""
     text = str(error)
     if missing := _MISSING.fullmatch(text):
         path = f"{missing[2] or '$'}.{missing[1]}"
-        return f"{path}: missing{_what_is_right(path)}"
+        return f"{path}: missing{_what_is_right(path, task)}"
     if placed := _PLACED.fullmatch(text):
-        return f"{placed[2]}: {_plain(placed[1])}{_what_is_right(placed[2])}"
+        return f"{placed[2]}: {_plain(placed[1])}{_what_is_right(placed[2], task)}"
     return _plain(text)
 
 
@@ -58,6 +47,18 @@ def _plain(text: str) -> str:
     return (text[:1].lower() + text[1:]).replace("`", "")
 
 
-def _what_is_right(path: str) -> str:
-    right = RIGHT.get(_INDEX.sub("[...]", path))
+def _what_is_right(path: str, task: Task | None) -> str:
+    place = _INDEX.sub("[...]", path)
+    right = RIGHT.get(place)
+    while right is None and place.startswith("$.body."):
+        right = _of_body(place.removeprefix("$.body."), task)
+        place, bracket, _ = place.rpartition("[...]")
+        if not bracket:
+            break
     return "" if right is None else f"; right is {right}"
+
+
+def _of_body(name: str, task: Task | None) -> str | None:
+    """Tasks that know a field say nearly the same of it."""
+    levels = BODY_OF.values() if task is None else [BODY_OF[task]]
+    return next((level.fields[name].words for level in levels if name in level.honoured), None)

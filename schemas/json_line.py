@@ -1,39 +1,66 @@
-"""A request line from JSON text: one fast pass for the usual line, a careful one for all others.
+"""A request from JSON text: one fast pass for the usual line, a careful one for all others.
 
 The fast pass decodes every string, so that msgspec itself has checked its UTF-8, and its depth is bounded by the types
-where no free-form field is given. Unknown fields, free-form ones and everything wrong take the careful pass.
+where no free-form field is given. Fields that are seldom, unknown or free-form, and everything wrong, take the careful
+pass.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Final
+from typing import Any, Final
 
 import msgspec
 
+from schemas.bodies import LINE_OF, WholeMessage
+from schemas.checks.line import checked, request_of, task_of, without_foreign
+from schemas.checks.narrow import narrow
 from schemas.errors import BadRecord
 from schemas.explain import explain
+from schemas.fields.bodies import BODY_OF, LINE
+from schemas.fields.ignored import Ignored
+from schemas.fields.messages import MESSAGE_OF
 from schemas.json_text import check_text
-from schemas.request import Body, Line
-from schemas.wide import WideLine, narrow
+from schemas.request import Body, Line, Message, Request
+from schemas.task import Task
 
+
+class _Address(msgspec.Struct):
+    """What says how to read the rest."""
+
+    url: str
+
+
+class _Messages(msgspec.Struct):
+    messages: list[dict[str, msgspec.Raw]] | None = None
+
+
+class _Held(msgspec.Struct):
+    body: _Messages
+
+
+_Names = dict[str, msgspec.Raw]
 _LINE: Final = msgspec.json.Decoder(Line)
-_WIDE: Final = msgspec.json.Decoder(WideLine)
+_ADDRESS: Final = msgspec.json.Decoder(_Address)
+_WHOLE: Final = {task: msgspec.json.Decoder(line) for task, line in LINE_OF.items()}
+_NAMES: Final = msgspec.json.Decoder(_Names)
+_HELD: Final = msgspec.json.Decoder(_Held)
 _SYNTAX: Final = msgspec.json.Decoder(msgspec.Raw)
+_ANY: Final = msgspec.json.Decoder()
 #: The first half of a surrogate pair without its second.
 _HALF_CHARACTER: Final = re.compile(rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F][0-9a-fA-F]{2})")
 _WHITESPACE: Final = b" \t\r\n"
 
 
-def line_of_json(value: bytes) -> Line:
+def request_of_json(value: bytes, refuse_unknown: bool = False) -> Request:
     """Parse strictly; BadRecord says what is wrong and where."""
     try:
         line = _LINE.decode(value)
     except (msgspec.DecodeError, RecursionError):
-        return _careful(value)
+        return _careful(value, refuse_unknown)
     if _has_free_form(line.body):
         check_text(value)
-    return line
+    return request_of(line, refuse_unknown)
 
 
 def _has_free_form(body: Body) -> bool:
@@ -47,17 +74,54 @@ def _has_free_form(body: Body) -> bool:
     return False
 
 
-def _careful(value: bytes) -> Line:
+def _careful(value: bytes, refuse_unknown: bool) -> Request:
+    """Names first: what must not be given is told so, whatever its value."""
     check_text(value)
+    found = Ignored(refuse_unknown=refuse_unknown)
+    task: Task | None = None
     try:
-        return narrow(_WIDE.decode(value))
+        task = task_of(_ADDRESS.decode(value).url)
+        names = _NAMES.decode(value)
+        _judge_names(task, names, found)
+        line = _WHOLE[task].decode(value)
+        if task is Task.CHAT:
+            _judge_messages(line.body.messages or [], value, found)
     except msgspec.ValidationError as error:
-        raise _wrong_field(value, error) from error
+        raise _wrong_field(value, error, task) from error
     except msgspec.DecodeError as error:
         raise _not_json(value, error) from error
+    return checked(task, narrow(without_foreign(task, line.body)), line, found)
 
 
-def _wrong_field(value: bytes, error: msgspec.ValidationError) -> BadRecord:
+def _judge_names(task: Task, names: _Names, found: Ignored) -> None:
+    found.judge_all(LINE, _others(names, LINE.honoured), "$")
+    if bytes(names.get("body", b""))[:1] == b"{":
+        level = BODY_OF[task]
+        found.judge_all(level, _others(_NAMES.decode(names["body"]), level.honoured), "$.body")
+
+
+def _judge_messages(messages: list[Message], value: bytes, found: Ignored) -> None:
+    """Fields of no role at all: the others stand in the message itself, and are judged there."""
+    known = frozenset(WholeMessage.__struct_fields__)
+    for place, names in enumerate(_HELD.decode(value).body.messages or ()):
+        if not names.keys() <= known:
+            level = MESSAGE_OF[messages[place].role]
+            found.judge_all(level, _others(names, known), f"$.body.messages[{place}]")
+
+
+def _others(names: _Names, known: frozenset[str]) -> dict[str, Any]:
+    """Values of fields beside the known ones; what is no value that Python can hold stands for itself."""
+    return {name: _plain(raw) for name, raw in names.items() if name not in known}
+
+
+def _plain(raw: msgspec.Raw) -> Any:
+    try:
+        return _ANY.decode(raw)
+    except msgspec.DecodeError:  # a number out of range: it asks for something, whatever it is
+        return raw
+
+
+def _wrong_field(value: bytes, error: msgspec.ValidationError, task: Task | None) -> BadRecord:
     # msgspec stops at the first wrong field; what follows it may still not be JSON, and that counts first.
     try:
         _SYNTAX.decode(value)
@@ -65,7 +129,7 @@ def _wrong_field(value: bytes, error: msgspec.ValidationError) -> BadRecord:
         return _not_json(value, syntax)
     if value.lstrip(_WHITESPACE)[:1] != b"{":
         return BadRecord.unreadable("JSON, but not an object; a request line is one object")
-    return BadRecord.invalid(explain(error))
+    return BadRecord.invalid(explain(error, task))
 
 
 def _not_json(value: bytes, error: msgspec.DecodeError) -> BadRecord:

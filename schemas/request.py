@@ -1,39 +1,22 @@
 """A request as it travels inside: parsed once at the edge, trusted afterwards.
 
-The bounds stand in the types: msgspec checks them while it parses, for nothing. Unknown fields are forbidden here and
-allowed in wide.py, so that the first, fast pass knows that it has seen every byte.
+The bounds stand in the types: msgspec checks them while it parses, for nothing. Here are the fields that nearly every
+request has, and no others may be given: so the first, fast pass knows that it has seen every byte. Those of a task
+with all its fields are in bodies.py. Encoded, or made plain by `msgspec.to_builtins`, a body has what was given.
 """
 
 from __future__ import annotations
 
-from enum import StrEnum
-from typing import Annotated, Any, Final, Literal
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import Meta
 
+from schemas.limits import ANSWERS_MAX, INPUT_TOKENS_MAX, STOPS_MAX, TOKENS_MAX
+from schemas.task import Task
 
-class Task(StrEnum):
-    """What is asked of an endpoint; the url of the request line says which."""
-
-    CHAT = "chat"
-    COMPLETION = "completion"
-    EMBEDDING = "embedding"
-
-
-TASK_OF_URL: dict[str, Task] = {
-    "/v1/chat/completions": Task.CHAT,
-    "/v1/completions": Task.COMPLETION,
-    "/v1/embeddings": Task.EMBEDDING,
-}
-
-TOKENS_MAX: Final = 2**31 - 1
-STOPS_MAX: Final = 16
-ANSWERS_MAX: Final = 8
-#: Texts of one embedding request: OpenAI's bound.
-INPUT_TEXTS_MAX: Final = 2_048
-#: Token ids of its one text: beyond any model.
-INPUT_TOKENS_MAX: Final = 1_000_000
+__all__ = ["Body", "Line", "Message", "Request", "Task"]
 
 Role = Literal["system", "developer", "user", "assistant", "tool"]
 ServiceTier = Literal["priority", "default", "auto", "flex", "batch"]
@@ -41,26 +24,30 @@ TokenCount = Annotated[int, Meta(ge=1, le=TOKENS_MAX)]
 TokenId = Annotated[int, Meta(ge=0, le=TOKENS_MAX)]
 Penalty = Annotated[float, Meta(ge=-2, le=2)]
 StopText = Annotated[str, Meta(min_length=1)]
+TokenIds = Annotated[list[TokenId], Meta(min_length=1, max_length=INPUT_TOKENS_MAX)]
+#: Text, token ids of one text, texts, or lists of token ids; never mixed (lists.py).
+TextOrTokens = (
+    str | Annotated[Sequence[str | TokenId | TokenIds], Meta(min_length=1, max_length=INPUT_TOKENS_MAX)]
+)
 
 
-class Message(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """One turn of a chat. `content` is text, a list of `{"type": "text", "text": …}` parts, or null."""
+class Message(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
+    """One turn of a chat. `content` is text, a list of parts (text, or objects with a type), or null."""
 
     role: Role
-    content: str | list[dict[str, Any]] | None = None
+    content: str | Sequence[str | dict[str, Any]] | None = None
     name: str | None = None
     tool_calls: list[dict[str, Any]] | None = None
     tool_call_id: str | None = None
 
 
-class Body(msgspec.Struct, frozen=True, gc=False, forbid_unknown_fields=True):
-    """The OpenAI body: the fields that Headrace reads. Others are kept in the record and ignored."""
+class Body(msgspec.Struct, frozen=True, gc=False, omit_defaults=True, forbid_unknown_fields=True):
+    """The usual fields of an OpenAI body. Null is the same as absent."""
 
     model: str
     messages: Annotated[list[Message], Meta(min_length=1)] | None = None
-    prompt: str | Annotated[list[TokenId], Meta(min_length=1)] | None = None
-    #: Texts, or the token ids of one text; never mixed (validate.py).
-    input: str | Annotated[list[str | TokenId], Meta(min_length=1, max_length=INPUT_TOKENS_MAX)] | None = None
+    prompt: TextOrTokens | None = None
+    input: TextOrTokens | None = None
     max_tokens: TokenCount | None = None
     max_completion_tokens: TokenCount | None = None
     temperature: Annotated[float, Meta(ge=0, le=2)] | None = None
@@ -98,6 +85,9 @@ class Request(msgspec.Struct, frozen=True, gc=False):
     task: Task
     body: Body
     custom_id: str | None = None
+    #: JSON paths of fields that had no effect, the first PATHS_MAX of them, and how many there were.
+    ignored: tuple[str, ...] = ()
+    ignored_count: int = 0
 
     @property
     def endpoint(self) -> str:

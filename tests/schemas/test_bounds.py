@@ -26,6 +26,7 @@ def says(content: Any, role: Any = "user") -> dict[str, Any]:
     return chat(messages=[{"role": role, "content": content}])
 
 
+CALL = {"id": "1", "type": "function", "function": {"name": "look", "arguments": "{}"}}
 INVALID: dict[str, tuple[Any, str]] = {
     "no body": (line_without("body"), r"\$\.body: missing"),
     "null body": (line_with(body=None), r"\$\.body: expected object, got null"),
@@ -58,10 +59,15 @@ INVALID: dict[str, tuple[Any, str]] = {
     "number content": (says(5), r"messages\[\d\]\.content: expected .*got int"),
     "picture content": (
         says([{"type": "image_url", "image_url": {}}]),
-        r"messages\[0\]\.content\[0\]: not a text part",
+        r"messages\[0\]\.content\[0\]: image_url is not a text part; this version takes text only",
     ),
     "part without text": (says([{"type": "text"}]), r"messages\[0\]\.content\[0\]: not a text part"),
-    "part of text": (says(["x"]), r"content\[\d\]: expected object, got str"),
+    "user without content": (says(None), r"messages\[0\]\.content: missing; right is text, or a list"),
+    "user with no part": (says([]), r"messages\[0\]\.content: missing"),
+    "tool call of no function": (
+        chat(messages=[{"role": "assistant", "tool_calls": [{"id": "1"}]}]),
+        r"messages\[0\]\.tool_calls\[0\]\.function: missing or wrong; right is an object",
+    ),
     "max_tokens 0": (
         chat(max_tokens=0),
         r"\$\.body\.max_tokens: expected int >= 1; right is a whole number from 1",
@@ -98,9 +104,17 @@ INVALID: dict[str, tuple[Any, str]] = {
     "metadata of numbers": (chat(metadata={"a": 1}), r"\$\.body\.metadata\[\.\.\.\]: expected str, got int"),
     "service_tier gold": (chat(service_tier="gold"), r"\$\.body\.service_tier: invalid enum value 'gold'"),
     "completion without prompt": (completion(prompt=None), r"\$\.body\.prompt: missing"),
-    "completion of many prompts": (
-        completion(prompt=["a", "b"]),
-        r"\$\.body\.prompt\[\d\]: expected int",
+    "completion of 65 prompts": (
+        completion(prompt=["a"] * 65),
+        r"\$\.body\.prompt: 65 texts; right are at most 64 in one request",
+    ),
+    "completion of a mixture": (
+        completion(prompt=["a", [1]]),
+        r"\$\.body\.prompt: texts and token ids are mixed",
+    ),
+    "completion of a text inside token ids": (
+        completion(prompt=[["a"]]),
+        r"\$\.body\.prompt\[\d\]\[\d\]: expected int, got str; right is text, token ids, or a list",
     ),
     "completion of no tokens": (completion(prompt=[]), r"\$\.body\.prompt: expected array of length >= 1"),
     "completion of a negative token": (
@@ -149,8 +163,12 @@ VALID: dict[str, dict[str, Any]] = {
     "every role": chat(
         messages=[{"role": r, "content": "x"} for r in ("system", "developer", "user", "assistant", "tool")]
     ),
-    "tool calls": chat(messages=[{"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]}]),
+    "tool calls": chat(messages=[{"role": "assistant", "content": None, "tool_calls": [CALL]}]),
     "parts": says([{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]),
+    "parts that are texts": says(["a"]),
+    "prompts of text": completion(prompt=["a", "b"]),
+    "prompts of tokens": completion(prompt=[[1, 2], [3]]),
+    "inputs of tokens": embedding(input=[[1, 2], [3]]),
     "a prompt of tokens": completion(prompt=[0, 1, 2**31 - 1]),
     "inputs of text": embedding(input=["a", ""]),
     "an input of tokens": embedding(input=[1, 2]),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from schemas.custom_id import custom_id_in
 from schemas.errors import BadRecord
-from schemas.json_line import line_of_json
+from schemas.json_line import request_of_json
 
 
 @pytest.mark.parametrize(
@@ -38,5 +38,5 @@ def test_nothing_is_raised(value: bytes) -> None:
 @pytest.mark.parametrize("half", [rb"\ud800", rb"\uDBFFx"])
 def test_half_a_character_is_told_with_its_place(half: bytes) -> None:
     with pytest.raises(BadRecord) as wrong:
-        line_of_json(b'{"custom_id":"' + half + b'"}')
+        request_of_json(b'{"custom_id":"' + half + b'"}')
     assert "at byte 14 is half a character" in wrong.value.failure.message

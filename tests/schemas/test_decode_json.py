@@ -101,7 +101,7 @@ def test_a_good_line_becomes_a_request() -> None:
 ODD_BUT_GOOD = {
     "unknown fields everywhere": as_json(
         {
-            **chat(messages=[{"role": "user", "content": "Hello", "x": 1}], logprobs=True, y={"z": [1]}),
+            **chat(messages=[{"role": "user", "content": "Hello", "x": 1}], unheard=True, y={"z": [1]}),
             "extra": None,
         }
     ),
@@ -142,6 +142,12 @@ def test_every_plane_of_unicode_is_good(escaped: bool) -> None:
     assert request.body.messages == [Message("user", text)]
 
 
-@pytest.mark.parametrize("content", ["", None, [], [{"type": "text", "text": ""}]])
-def test_empty_content_is_good(content: object) -> None:
+@pytest.mark.parametrize("content", ["", [{"type": "text", "text": ""}]])
+def test_an_empty_text_is_good(content: object) -> None:
     DECODER.decode(as_json(chat(messages=[{"role": "user", "content": content}])))
+
+
+@pytest.mark.parametrize("content", [None, []])
+@pytest.mark.parametrize("role", ["system", "assistant", "tool"])
+def test_no_content_is_good_but_of_a_user(role: str, content: object) -> None:
+    DECODER.decode(as_json(chat(messages=[{"role": role, "content": content}])))

@@ -46,8 +46,8 @@ GOOD: dict[str, tuple[dict[str, Any], Structure | None]] = {
         outputs(choice=["a"], regex=None, json_object=False),
         Structure(StructureKind.CHOICE, ["a"]),
     ),
-    "unknown options beside it": (
-        outputs(regex="a", whitespace_pattern=" "),
+    "options that ask for nothing beside it": (
+        outputs(regex="a", whitespace_pattern=None, disable_any_whitespace=False),
         Structure(StructureKind.REGEX, "a"),
     ),
     "text beside it": (

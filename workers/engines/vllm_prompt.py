@@ -51,7 +51,7 @@ class Prompter:
         tokens: list[int] = self._tokenizer.encode(text, add_special_tokens=False)
         return tokens
 
-    def _tokens(self, prompt: str | list[int] | None) -> list[int]:
+    def _tokens(self, prompt: Any) -> list[int]:
         if isinstance(prompt, list):
             if not all(isinstance(token, int) and 0 <= token < self._vocabulary for token in prompt):
                 raise _invalid(f"a prompt of token ids has other members than 0..{self._vocabulary - 1}")
@@ -92,12 +92,12 @@ def _turn(message: Message) -> dict[str, Any]:
 
 
 def _text(message: Message) -> str:
-    if isinstance(message.content, list):
-        return "".join(_part(part) for part in message.content)
-    return message.content or ""
+    if message.content is None or isinstance(message.content, str):
+        return message.content or ""
+    return "".join(_part(part) for part in message.content)
 
 
-def _part(part: dict[str, Any]) -> str:
+def _part(part: Any) -> str:
     text = part.get("text")
     if part.get("type") != "text" or not isinstance(text, str):
         raise _invalid(f"$.body.messages: content of type {part.get('type')!r}; this endpoint takes text")

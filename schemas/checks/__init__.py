@@ -1,0 +1,1 @@
+"""What a line must hold beyond the types of its fields."""
