@@ -70,6 +70,10 @@ class CallLoop:
         return len(self._inside)
 
     @property
+    def engine_is_up(self) -> bool:
+        return self._up
+
+    @property
     def alone(self) -> bool:
         return self._alone is not None
 

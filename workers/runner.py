@@ -108,6 +108,11 @@ class Runner:
         return self._rules.ahead_calls_max if self._calls.at_once else 0
 
     @property
+    def engine_is_up(self) -> bool:
+        """The engine takes calls; not while it starts, or starts again after a death."""
+        return self._calls.engine_is_up
+
+    @property
     def alone(self) -> bool:
         """A poison suspect runs with nothing beside it; all others wait."""
         return self._calls.alone

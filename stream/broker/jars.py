@@ -49,6 +49,11 @@ def resolve_with_jgo(coordinates: str, scratch: Path) -> Sequence[Path]:
     return sorted(Path(environment.path).glob("*/*.jar"))
 
 
+def is_downloaded(cache_dir: Path) -> bool:
+    """Whether the jars are here, so that no network is needed."""
+    return (cache_dir / "jars").is_dir()
+
+
 def classpath(cache_dir: Path, resolve: Resolve = resolve_with_jgo) -> list[Path]:
     """The broker's jars, downloaded if need be (about 45 MB, once).
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
+from stream.config.folder import model_in, paths_in
 from stream.config.rules import any_table, number, one_of, text, whole
 from stream.config.table import Table
 from workers.endpoint import Endpoint, SimulatedTimes
@@ -20,8 +22,8 @@ TOKENS_MAX: Final = 2**31 - 1
 NAME: Final = r"[a-zA-Z0-9][a-zA-Z0-9._-]{0,99}"
 
 
-def read_endpoints(tables: Table) -> dict[str, Endpoint]:
-    """All endpoints by name; findings go to the table's collector."""
+def read_endpoints(tables: Table, folder: Path) -> dict[str, Endpoint]:
+    """All endpoints by name; findings go to the table's collector. Paths are relative to `folder`."""
     found: dict[str, Endpoint] = {}
     for name, table in tables.each():
         if not re.fullmatch(NAME, name):
@@ -33,7 +35,7 @@ def read_endpoints(tables: Table) -> dict[str, Endpoint]:
             tables.wrong(
                 name, f'and "{twin}" differ only in "." and "_": Kafka refuses such topics side by side'
             )
-        found[name] = _read_endpoint(name, table)
+        found[name] = _read_endpoint(name, table, folder)
     return found
 
 
@@ -42,20 +44,20 @@ def _alike(name: str) -> str:
     return name.replace(".", "_")
 
 
-def _read_endpoint(name: str, table: Table) -> Endpoint:
+def _read_endpoint(name: str, table: Table, folder: Path) -> Endpoint:
     default = Endpoint(name)
     engine = table.take("engine", one_of(ENGINES, ENGINES_LATER), default.engine)
     endpoint = Endpoint(
         name=name,
         engine=engine,
-        model=table.take("model", text(), default.model),
+        model=model_in(folder, table.take("model", text(), default.model)),
         workers=table.take("workers", whole(1, WORKERS_MAX), default.workers),
         partitions=table.take("partitions", whole(1, 10_000), default.partitions),
         slots=table.take("slots", whole(1, 4096), default.slots),
         order=table.take("order", one_of(("session", "none")), default.order),
         attempts_max=table.take("attempts_max", whole(1, 100), default.attempts_max),
         poison_deaths_max=table.take("poison_deaths_max", whole(1, 1000), default.poison_deaths_max),
-        options=_read_options(table, engine),
+        options=paths_in(folder, _read_options(table, engine)),
         simulated=_read_times(table.below("simulated")),
     )
     if endpoint.partitions is not None and endpoint.partitions < endpoint.workers:

@@ -7,13 +7,15 @@ import tomllib
 from pathlib import Path
 from typing import Any, Final
 
-from stream.config.addresses import PORT_MAX, bootstrap_servers
+from stream.config.addresses import PORT_MAX
 from stream.config.endpoints import read_endpoints
 from stream.config.findings import Findings
+from stream.config.folder import folder_of
+from stream.config.kafka import read_kafka
 from stream.config.limits import read_limits
 from stream.config.loops import find_loops
 from stream.config.rules import text, whole
-from stream.config.settings import KafkaSettings, Settings
+from stream.config.settings import Settings
 from stream.config.table import Table
 from stream.config.toml_lines import lines_of_keys
 from stream.config.topics import is_prefix, read_inputs, read_outputs
@@ -22,11 +24,6 @@ from workers.endpoint import Endpoint
 
 #: Sections of features to come.
 SECTIONS_LATER: Final = ("redis", "tenants", "gateway", "jobs", "cost", "cache", "lanes")
-#: Client settings that the guarantee rests on: nobody else sets them.
-CLIENT_KEYS_OWN: Final = re.compile(
-    r"bootstrap\.servers|metadata\.broker\.list|group\..*|transactional\.id|transaction\..*|isolation\.level"
-    r"|enable\..*|auto\..*|acks|request\.required\.acks|partition\.assignment\.strategy|.*_cb|client\.id"
-)
 
 
 def load_settings(path: Path | None) -> Settings:
@@ -44,7 +41,7 @@ def load_settings(path: Path | None) -> Settings:
     except (ValueError, RecursionError) as wrong:  # numbers of thousands of digits, thousands of brackets
         raise ConfigError(f"{path}:1: is not TOML that can be read: {wrong}") from wrong
     findings = Findings(str(path), lines_of_keys(content))
-    settings = _read(values, path.parent, findings)
+    settings = _read(values, folder_of(path, content), findings)
     find_loops(settings, findings)
     findings.raise_any()
     return settings
@@ -74,13 +71,15 @@ def _read(values: dict[str, Any], folder: Path, findings: Findings) -> Settings:
     headrace = root.below("headrace")
     prefix = headrace.take("prefix", is_prefix, default.prefix)
     headrace.close()
+    kafka, port = read_kafka(root, folder)
     settings = Settings(
         prefix=prefix,
-        kafka=_read_kafka(root),
+        kafka=kafka,
+        broker_port=port,
         registry_url=_read_registry(root.below("registry")),
         inputs=read_inputs(root.below("inputs"), prefix, folder),
         outputs=read_outputs(root.below("outputs"), prefix),
-        endpoints=read_endpoints(root.below("endpoints")),
+        endpoints=read_endpoints(root.below("endpoints"), folder),
         commit_interval_ms=_read_one(
             root.below("commit"), "interval_ms", 1, 10_000, default.commit_interval_ms
         ),
@@ -90,31 +89,6 @@ def _read(values: dict[str, Any], folder: Path, findings: Findings) -> Settings:
     root.close(SECTIONS_LATER)
     _check_whole(settings, findings)
     return settings
-
-
-def _read_kafka(root: Table) -> KafkaSettings | None:
-    table = root.below("kafka")
-    if not root.has("kafka"):
-        return None
-    servers = table.take("bootstrap_servers", bootstrap_servers, "")
-    if not table.has("bootstrap_servers"):
-        table.wrong("bootstrap_servers", "is missing; leave [kafka] out for the embedded broker")
-    client = table.below("client")
-    found: dict[str, str] = {}
-    for key, _ in client.each_value():
-        found[key] = client.take(key, _client_value, "")
-        if CLIENT_KEYS_OWN.fullmatch(key):
-            client.wrong(key, "is set by Headrace: exactly-once rests on it")
-    table.close()
-    return KafkaSettings(servers, found)
-
-
-def _client_value(value: object) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int | float):
-        return str(value)
-    return text()(value)
 
 
 def _read_registry(table: Table) -> str | None:

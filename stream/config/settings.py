@@ -9,6 +9,7 @@ from typing import Literal
 from schemas.lane import Lane
 from workers.endpoint import Endpoint
 
+Compression = Literal["none", "gzip", "snappy", "lz4", "zstd"]
 InputFormat = Literal["json", "avro", "avro-registry"]
 
 MIB = 1024 * 1024
@@ -45,6 +46,8 @@ class Outputs:
     results: str = "headrace.results"
     dead_letters: str = "headrace.dead-letters"
     reply_topics: tuple[str, ...] = ("headrace.results", "headrace.replies.*")
+    #: Clients in Python and JavaScript read gzip as they are installed, lz4 only with more packages.
+    compression: Compression = "gzip"
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +73,8 @@ class Settings:
 
     prefix: str = "headrace."
     kafka: KafkaSettings | None = None
+    #: Of the embedded broker; None: a free one at the first start, then that one.
+    broker_port: int | None = None
     registry_url: str | None = None
     inputs: tuple[InputBinding, ...] = (InputBinding("headrace.requests"),)
     outputs: Outputs = Outputs()

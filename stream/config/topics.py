@@ -14,6 +14,7 @@ from stream.config.settings import InputBinding, Outputs
 from stream.config.table import Table
 
 FORMATS: Final = ("json", "avro", "avro-registry")
+COMPRESSIONS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
 TENANT_BYTES_MAX: Final = 256
 
 
@@ -78,6 +79,7 @@ def read_outputs(table: Table, prefix: str) -> Outputs:
         results=results,
         dead_letters=table.take("dead_letters", _name, f"{prefix}dead-letters"),
         reply_topics=table.take("reply_topics", texts(_pattern), (results, f"{prefix}replies.*")),
+        compression=table.take("compression", one_of(COMPRESSIONS), "gzip"),
     )
     table.close()
     return outputs

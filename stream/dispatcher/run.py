@@ -14,8 +14,8 @@ from stream.log.kafka import kafka_log
 from stream.metrics.server import serve_metrics
 from stream.place import Place
 from stream.role.environment import fault_points, registry_of
+from stream.role.saying import Saying
 from stream.role.stop_signal import StopSignal
-from stream.supervisor.report import RoleState, report
 from stream.topics import dispatcher_needs, ensure_topics, refuse_missing_rights
 
 EXIT_DONE: Final = 0
@@ -37,10 +37,7 @@ def run_dispatcher(settings: Settings, slot: int, place: Place, *, parts: Parts 
     stop = StopSignal()
     server = serve_metrics(settings.metrics_port)
     registry = registry_of(settings)
-
-    def say(state: RoleState) -> None:
-        report(place, state, server.url)
-
+    saying = Saying(place, server)
     try:
         _serve(
             settings,
@@ -53,11 +50,11 @@ def run_dispatcher(settings: Settings, slot: int, place: Place, *, parts: Parts 
                 metrics=server.metrics,
                 reach=fault_points(),
                 stopped=stop,
-                report=say,
+                report=saying.state,
             ),
         )
     except StreamError as error:
-        report(place, "draining", server.url, reason=str(error))
+        saying.ends(error)
         raise
     finally:
         if registry is not None:

@@ -22,6 +22,8 @@ class KafkaLog:
 
     bootstrap_servers: str
     client: Mapping[str, str]
+    #: Of what transactional producers write.
+    compression: str = "lz4"
 
     def consumer(
         self,
@@ -52,6 +54,7 @@ class KafkaLog:
                 self.client,
                 transactional_id=transactional_id,
                 batch_bytes_max=batch_bytes_max,
+                compression=self.compression,
             )
         )
 
@@ -71,6 +74,6 @@ class KafkaLog:
         )
 
 
-def kafka_log(place: Place) -> KafkaLog:
+def kafka_log(place: Place, compression: str = "lz4") -> KafkaLog:
     """The log of this place."""
-    return KafkaLog(place.bootstrap_servers, place.client)
+    return KafkaLog(place.bootstrap_servers, place.client, compression)

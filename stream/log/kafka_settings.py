@@ -116,12 +116,18 @@ def _producing(batch_bytes_max: int, linger_ms: int) -> Settings:
 
 
 def producer_settings(
-    bootstrap_servers: str, client: Mapping[str, str], *, transactional_id: str, batch_bytes_max: int
+    bootstrap_servers: str,
+    client: Mapping[str, str],
+    *,
+    transactional_id: str,
+    batch_bytes_max: int,
+    compression: str = "lz4",
 ) -> Settings:
     """A transactional producer."""
     return {
         # Measured: an answer alone is out 1 ms sooner than with 5, and 2,000 together are not slower.
         **_producing(batch_bytes_max, linger_ms=1),
+        "compression.type": compression,
         **_shared(bootstrap_servers, client),
         "transactional.id": transactional_id,
         "transaction.timeout.ms": TRANSACTION_TIMEOUT_S * 1000,

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from stream.errors import StreamError
 from stream.processes import tether
 from stream.processes.identity import Identity, end_group, signal_group, started_of
 from workers.private_files import make_private_folder, open_private
@@ -75,11 +76,15 @@ class Child:
             self._process.send_signal(signal.SIGTERM)
 
     def kill(self) -> None:
-        """SIGKILL the whole group."""
+        """SIGKILL the whole group. StreamError where something of it outlives that: the kernel holds it."""
         if self.exit_code() is None:
             signal_group(self.pid, signal.SIGKILL)
-            self._process.wait()
-        self._end_group()
+            try:
+                self._process.wait(GROUP_END_TIMEOUT_S)
+            except subprocess.TimeoutExpired as held:
+                raise StreamError(f"process {self.pid} outlives SIGKILL") from held
+        if not end_group(self.pid, GROUP_END_TIMEOUT_S):
+            raise StreamError(f"something in process group {self.pid} outlives SIGKILL")
 
     def _end_group(self) -> None:
         if not end_group(self.pid, GROUP_END_TIMEOUT_S):

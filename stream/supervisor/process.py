@@ -7,11 +7,13 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from stream.processes import Child, Identity
-from stream.supervisor.report import RoleState, read_report, report_file
+from stream.supervisor.report import Report, RoleState, read_report, report_file
 
 #: Enough of a log's end for its last line.
 LOG_TAIL_BYTES: Final = 4096
 REASON_CHARS_MAX: Final = 300
+#: What a process does before it says anything.
+LOADING: Final = "loading its code"
 
 
 class Seen(NamedTuple):
@@ -23,6 +25,10 @@ class Seen(NamedTuple):
     metrics_url: str | None = None
     #: Why it ended, as far as it said.
     reason: str | None = None
+    #: What it does until it runs.
+    phase: str | None = None
+    #: It said that the next start would end in the same way.
+    lasting: bool = False
 
 
 class Process(Protocol):
@@ -71,10 +77,16 @@ class RoleProcess:
         if report is not None and report.pid != self._child.pid:
             report = None
         if code is not None:
-            said = report.reason if report is not None else None
-            # A signal comes from outside: what the log says last has nothing to do with it.
-            return Seen(code, reason=said or (last_line(self._log_file) if code > 0 else None))
-        return Seen(None, report.state, report.metrics_url) if report is not None else Seen(None)
+            return self._ended(code, report)
+        if report is None:
+            return Seen(None, phase=LOADING)
+        return Seen(None, report.state, report.metrics_url, phase=report.phase)
+
+    def _ended(self, code: int, report: Report | None) -> Seen:
+        said = report.reason if report is not None else None
+        # A signal comes from outside: what the log says last has nothing to do with it.
+        reason = said or (last_line(self._log_file) if code > 0 else None)
+        return Seen(code, reason=reason, lasting=report is not None and report.lasting)
 
     def terminate(self) -> None:
         if self._child is not None:

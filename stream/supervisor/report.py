@@ -25,12 +25,25 @@ class Report(msgspec.Struct, frozen=True):
     metrics_url: str | None = None
     #: Why it is about to end, in a sentence.
     reason: str | None = None
+    #: What it does until it runs, in a few words.
+    phase: str | None = None
+    #: The next start would end in the same way.
+    lasting: bool = False
 
 
-def report(place: Place, state: RoleState, metrics_url: str | None = None, reason: str | None = None) -> None:
+def report(
+    place: Place,
+    state: RoleState,
+    metrics_url: str | None = None,
+    reason: str | None = None,
+    *,
+    phase: str | None = None,
+    lasting: bool = False,
+) -> None:
     """Say how this process is: `running` when it takes records, `draining` when it takes no more."""
-    log.info("%s %s%s", place.process_name, state, f", metrics at {metrics_url}" if metrics_url else "")
-    said = Report(os.getpid(), state, metrics_url, reason)
+    told = f": {phase}" if phase else f", metrics at {metrics_url}" if metrics_url else ""
+    log.info("%s %s%s", place.process_name, state, told)
+    said = Report(os.getpid(), state, metrics_url, reason, phase, lasting)
     replace_text(report_file(place.state_dir, place.process_name), msgspec.json.encode(said).decode())
 
 

@@ -63,8 +63,16 @@ class Life:
         since = self.running_since_s if self.running_since_s is not None else now_s
         return replace(self, state="running", running_since_s=since, has_run=True, reason=None)
 
-    def died(self, exit_code: int, reason: str | None, now_s: float, policy: RestartPolicy) -> Life:
-        """It ended; a negative `exit_code` is the signal that did it."""
+    def died(
+        self,
+        exit_code: int,
+        reason: str | None,
+        now_s: float,
+        policy: RestartPolicy,
+        *,
+        lasting: bool = False,
+    ) -> Life:
+        """It ended; a negative `exit_code` is the signal that did it. `lasting`: it said that no other try helps."""
         words = f"{describe(exit_code)}{f': {reason}' if reason else ''}"
         steady = self.running_since_s is not None and now_s - self.running_since_s >= policy.steady_s
         deaths = 1 if steady else self.deaths_in_a_row + 1
@@ -72,7 +80,8 @@ class Life:
         dead = replace(
             self, deaths_in_a_row=deaths, failed_starts=failed_starts, running_since_s=None, reason=words
         )
-        if exit_code in NEVER_AGAIN or failed_starts >= policy.start_attempts_max:
+        given_up = failed_starts >= policy.start_attempts_max or (lasting and not self.has_run)
+        if exit_code in NEVER_AGAIN or given_up:
             return replace(dead, state="failed")
         return replace(dead, state="restarting", start_at_s=now_s + policy.delay_s(deaths))
 

@@ -11,12 +11,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from stream.config.settings import Settings
 from stream.errors import LogTimeout, StreamError
 from stream.log.kafka import kafka_log
 from stream.metrics.server import serve_metrics
 from stream.place import Place
-from stream.processes import Identity
+from stream.processes import Identity, started_of
 from stream.supervisor.broker_process import BrokerProcess
 from stream.supervisor.commands import Commands, role_commands
 from stream.supervisor.config_copy import copy_config
@@ -25,7 +27,7 @@ from stream.supervisor.leftovers import end_leftovers
 from stream.supervisor.lock import StateDirLock, state_dir_lock
 from stream.supervisor.process import RoleProcess
 from stream.supervisor.restart import RestartPolicy
-from stream.supervisor.runtime import Runtime, RuntimeFile
+from stream.supervisor.runtime import Runtime, RuntimeFile, SupervisorEntry
 from stream.supervisor.stop import StopWish
 from stream.supervisor.supervisor import Supervisor, Unit
 from stream.topics import ensure_topics
@@ -75,7 +77,7 @@ def run_up(settings: Settings, config: Path | None, state_dir: Path, *, parts: P
         file = RuntimeFile(state_dir)
         end_predecessor(file.read(), lock)
         accept = copy_config(config, state_dir)
-        server = serve_metrics(settings.metrics_port)
+        server = serve_metrics(settings.metrics_port, next_free=False)
         try:
             up = Up(settings, state_dir, file, stop, parts or Parts(), server.url, accept)
 
@@ -84,7 +86,9 @@ def run_up(settings: Settings, config: Path | None, state_dir: Path, *, parts: P
                 up.write(units)
 
             changed = Forgiving(write, time.monotonic)
-            return up.run(Supervisor(server.metrics, changed, policy=up.parts.policy))
+            supervisor = Supervisor(server.metrics, changed, policy=up.parts.policy)
+            server.ready_when(lambda: why_not_ready(supervisor.units))
+            return up.run(supervisor)
         finally:
             server.close()
 
@@ -117,12 +121,14 @@ class Up:
         self._stop = stop
         self._own_url = metrics_url
         self._servers = settings.kafka.bootstrap_servers if settings.kafka else None
+        self._self = SupervisorEntry(os.getpid(), started_of(os.getpid()) or 0.0)
 
     def run(self, supervisor: Supervisor) -> int:
         """Start in order, watch, end in the reverse order. The exit code."""
         try:
             self._start(supervisor)
             if not self._stop.wished:
+                self._is_doing(None, supervisor, ready=True)
                 self.parts.tell(f"ready bootstrap={self._servers} state={self._state_dir}")
                 supervisor.run_until(lambda: self._stop.wished or _nothing_left(supervisor))
             code = self._stop.exit_code if self._stop.wished else 1
@@ -139,17 +145,27 @@ class Up:
 
     def _start(self, supervisor: Supervisor) -> None:
         if self._settings.kafka is None:
-            broker = BrokerProcess(self._state_dir)
+            broker = BrokerProcess(self._state_dir, self._settings.broker_port)
+            self._is_doing(broker.first_step, supervisor)
             supervisor.add([broker])
             self._until_running(supervisor)
             self._servers = broker.bootstrap_servers
         if self._stop.wished:
             return
+        self._is_doing("checking the topics", supervisor)
         self.parts.prepare(self._settings, self._place())
         self._accept()
+        self._is_doing("starting dispatcher and workers", supervisor)
         environment = {**os.environ, "PYTHONUNBUFFERED": "1"}
         supervisor.add(self._roles(environment))
         self._until_running(supervisor)
+
+    def _is_doing(self, phase: str | None, supervisor: Supervisor, *, ready: bool = False) -> None:
+        """Told to whoever reads the log, and in runtime.json to whoever waits for us."""
+        if phase is not None:
+            log.info("%s", phase)
+        self._self = msgspec.structs.replace(self._self, phase=phase, ready=ready)
+        Forgiving(self.write, time.monotonic)(supervisor.units)
 
     def _roles(self, environment: Mapping[str, str]) -> list[RoleProcess]:
         commands = self.parts.commands(self._settings, self._state_dir)
@@ -186,7 +202,12 @@ class Up:
         urls = {unit.process.name: unit.metrics_url for unit in units if unit.metrics_url is not None}
         entries = tuple(entry for unit in units if (entry := unit.entry()) is not None)
         self._file.write(
-            Runtime(self._servers, metrics_urls={SUPERVISOR_NAME: self._own_url, **urls}, processes=entries)
+            Runtime(
+                self._servers,
+                metrics_urls={SUPERVISOR_NAME: self._own_url, **urls},
+                processes=entries,
+                supervisor=self._self,
+            )
         )
 
     def _leave(self, units: Sequence[Unit]) -> None:
@@ -194,6 +215,13 @@ class Up:
         servers = self._settings.kafka.bootstrap_servers if self._settings.kafka else None
         left = tuple(entry for unit in units if (entry := unit.entry()) is not None)
         self._file.write(Runtime(servers, processes=left))
+
+
+def why_not_ready(units: Sequence[Unit]) -> str | None:
+    """For /readyz: None where every process runs, else what each of the others does."""
+    others = [unit for unit in units if unit.life.state != "running"]
+    told = [f"{unit.process.name} is {unit.life.state}" for unit in others]
+    return "; ".join(told) or (None if units else "starting")
 
 
 def _nothing_left(supervisor: Supervisor) -> bool:

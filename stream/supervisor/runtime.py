@@ -23,6 +23,18 @@ class ProcessEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     state: ProcessState
     #: Why it failed or is being restarted.
     reason: str | None = None
+    #: What it does until it runs.
+    phase: str | None = None
+
+
+class SupervisorEntry(msgspec.Struct, frozen=True):
+    """`headrace up` itself. `ready`: it has said so, and ends by itself only when nothing is left to run."""
+
+    pid: int
+    started: float
+    ready: bool = False
+    #: What it does itself until then.
+    phase: str | None = None
 
 
 class Runtime(msgspec.Struct, frozen=True):
@@ -34,6 +46,8 @@ class Runtime(msgspec.Struct, frozen=True):
     #: By process name.
     metrics_urls: dict[str, str] = {}
     processes: tuple[ProcessEntry, ...] = ()
+    #: The process that runs them all; null after a clean stop.
+    supervisor: SupervisorEntry | None = None
 
 
 class RuntimeFile:

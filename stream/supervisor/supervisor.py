@@ -19,6 +19,8 @@ log = logging.getLogger(__name__)
 
 POLL_S: Final = 0.1
 STARTING_GRACE_S: Final = 5.0
+#: A phase that lasts is told again so often.
+TELL_AGAIN_S: Final = 10.0
 
 
 @dataclass(slots=True)
@@ -29,6 +31,10 @@ class Unit:
     life: Life = field(default_factory=Life)
     identity: Identity | None = None
     metrics_url: str | None = None
+    #: What it does until it runs, and since when by the supervisor's clock.
+    phase: str | None = None
+    phase_since_s: float = 0.0
+    phase_told_s: float = 0.0
 
     def entry(self) -> ProcessEntry | None:
         """For runtime.json; None: it was never started."""
@@ -36,8 +42,24 @@ class Unit:
             return None
         name, life = self.process.name, self.life
         return ProcessEntry(
-            self.process.role, name, self.identity.pid, self.identity.started, life.state, life.reason
+            self.process.role,
+            name,
+            self.identity.pid,
+            self.identity.started,
+            life.state,
+            life.reason,
+            self.phase if life.state == "starting" else None,
         )
+
+    def is_doing(self, phase: str | None, now_s: float) -> str | None:
+        """Note what it does; a line to tell where that is new, or has lasted."""
+        if phase != self.phase:
+            self.phase, self.phase_since_s, self.phase_told_s = phase, now_s, now_s
+            return f"{self.process.name}: {phase}" if phase else None
+        if phase is None or now_s - self.phase_told_s < TELL_AGAIN_S:
+            return None
+        self.phase_told_s = now_s
+        return f"{self.process.name}: still {phase}, {now_s - self.phase_since_s:.0f} s so far"
 
 
 class Supervisor:
@@ -135,6 +157,7 @@ class Supervisor:
             return
         unit.life = unit.life.started(self._clock_s())
         unit.metrics_url = None
+        unit.phase = None
         if unit.life.deaths_in_a_row:
             self._metrics.count("headrace_restarts_total", role=unit.process.role)
         log.info("%s started (pid %d)", unit.process.name, unit.identity.pid)
@@ -152,17 +175,27 @@ class Supervisor:
             self._died(unit, seen)
             return
         if seen.state != unit.life.state:
-            log.info("%s is %s", unit.process.name, seen.state)
+            log.info("%s is %s%s", unit.process.name, seen.state, self._after(unit, seen))
         unit.life = unit.life.said(seen.state, self._clock_s())
         unit.metrics_url = seen.metrics_url
+        if line := unit.is_doing(seen.phase if seen.state == "starting" else None, self._clock_s()):
+            log.info(line)
         if unit.life.is_overdue(self._clock_s(), self._policy):
             log.error("%s does not come up within %.0f s", unit.process.name, self._policy.start_timeout_s)
             unit.process.kill()
 
+    def _after(self, unit: Unit, seen: Seen) -> str:
+        """How long its start took, where that is over."""
+        if seen.state != "running" or unit.life.state != "starting":
+            return ""
+        return f" after {self._clock_s() - unit.life.started_at_s:.1f} s"
+
     def _died(self, unit: Unit, seen: Seen) -> None:
         assert seen.exit_code is not None
         unit.metrics_url = None
-        unit.life = unit.life.died(seen.exit_code, seen.reason, self._clock_s(), self._policy)
+        unit.life = unit.life.died(
+            seen.exit_code, seen.reason, self._clock_s(), self._policy, lasting=seen.lasting
+        )
         if unit.life.state == "failed":
             log.error("%s failed and is not started again: %s", unit.process.name, unit.life.reason)
             return

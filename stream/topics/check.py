@@ -21,6 +21,18 @@ def topic_findings(settings: Settings, plans: Sequence[TopicPlan], found: Found)
     return [*_settings_findings(plans, found), *_partition_findings(settings, plans, found)]
 
 
+def wishes(plans: Sequence[TopicPlan], found: Found) -> list[str]:
+    """Settings of existing topics that are fine for the service and may trouble their readers."""
+    return [
+        f"topic {plan.name} has {name}={actual}, the configuration says {plan.settings[name]}: readers in Python and "
+        f"JavaScript may need more packages; {_how_to_set(plan, name)}"
+        for plan in plans
+        if (description := found.get(plan.name)) is not None
+        for name in sorted(plan.wished)
+        if (actual := description.settings.get(name)) not in {None, plan.settings[name]}
+    ]
+
+
 def loop_findings(settings: Settings, topics: Iterable[str]) -> list[str]:
     """Existing topics that an input pattern would read although the service writes them."""
     inputs = [TopicPattern(binding.pattern) for binding in settings.inputs]
@@ -43,9 +55,15 @@ def _settings_findings(plans: Sequence[TopicPlan], found: Found) -> Iterator[str
             actual, needed = description.settings.get(name), plan.settings[name]
             if actual is not None and not _suffices(name, actual, needed):
                 yield (
-                    f"topic {plan.name} has {name}={actual}, the service needs {needed}: set it with kafka-configs "
-                    f"--alter --entity-type topics --entity-name {plan.name} --add-config {name}={needed}"
+                    f"topic {plan.name} has {name}={actual}, the service needs {needed}: {_how_to_set(plan, name)}"
                 )
+
+
+def _how_to_set(plan: TopicPlan, name: str) -> str:
+    return (
+        f"set it with kafka-configs --alter --entity-type topics --entity-name {plan.name} "
+        f"--add-config {name}={plan.settings[name]}"
+    )
 
 
 def _suffices(name: str, actual: str, needed: str) -> bool:

@@ -10,7 +10,7 @@ from typing import Final
 from stream.config.settings import Settings
 from stream.errors import LogError, LogTimeout, TopicMismatch
 from stream.log.base import LogAdmin, TopicDescription
-from stream.topics.check import loop_findings, topic_findings
+from stream.topics.check import loop_findings, topic_findings, wishes
 from stream.topics.left_behind import left_behind
 from stream.topics.plan import TopicPlan, planned_topics
 
@@ -40,6 +40,8 @@ def ensure_topics(
         found = _describe(admin, plans, timeout_s)
         topics = admin.topics(timeout_s)
         _refuse(settings, plans, found, topics)
+        for wish in wishes(plans, found):
+            _LOG.warning("%s", wish)
         for name in left_behind(settings, topics):
             _LOG.warning(
                 "no endpoint %s is configured, but its work topics are there: nobody reads them", name

@@ -22,6 +22,7 @@ WORKERS_RETENTION_MS: Final = 60 * 60 * 1000
 WORKERS_SEGMENT_MS: Final = 10 * 60 * 1000
 
 KEPT: Final[Mapping[str, str]] = {"cleanup.policy": "delete", "retention.ms": "-1", "retention.bytes": "-1"}
+CODEC: Final = frozenset({"compression.type"})
 COMPACTED: Final[Mapping[str, str]] = {"cleanup.policy": "compact"}
 
 
@@ -36,6 +37,8 @@ class TopicPlan:
     settings: Mapping[str, str] = field(default_factory=dict)
     #: Names of `settings` that an existing topic must have too; the rest is the operator's.
     required: frozenset[str] = frozenset()
+    #: Names of `settings` that an existing topic had better have: where not, it is said and nothing else.
+    wished: frozenset[str] = frozenset()
     #: The endpoint whose lanes must all have the same number of partitions.
     endpoint: str | None = None
 
@@ -45,7 +48,14 @@ def planned_topics(settings: Settings) -> tuple[TopicPlan, ...]:
     own = (
         _results(settings),
         _dead_letters(settings),
-        TopicPlan(settings.own_topic("usage"), "usage", USAGE_PARTITIONS, KEPT),
+        TopicPlan(
+            settings.own_topic("usage"),
+            "usage",
+            USAGE_PARTITIONS,
+            {**KEPT, **_codec(settings)},
+            frozenset(),
+            CODEC,
+        ),
         _compacted(settings, "replays"),
         _compacted(settings, "shards"),
         _workers(settings),
@@ -69,24 +79,29 @@ def _work(settings: Settings, endpoint: Endpoint) -> tuple[TopicPlan, ...]:
             endpoint.partitions_count,
             made,
             frozenset(made),
-            endpoint.name,
+            endpoint=endpoint.name,
         )
         for lane in LANES
     )
 
 
 def _results(settings: Settings) -> TopicPlan:
-    made = {"cleanup.policy": "delete", "max.message.bytes": str(_record_bytes_max(settings))}
+    made = {
+        "cleanup.policy": "delete",
+        "max.message.bytes": str(_record_bytes_max(settings)),
+        **_codec(settings),
+    }
     required = frozenset({"cleanup.policy"})
-    return TopicPlan(settings.outputs.results, "results", RESULT_PARTITIONS, made, required)
+    return TopicPlan(settings.outputs.results, "results", RESULT_PARTITIONS, made, required, CODEC)
 
 
 def _dead_letters(settings: Settings) -> TopicPlan:
     # The original's headers travel, and those that say what was wrong with it.
     bytes_max = settings.limits.dead_letter_bytes_max + settings.limits.headers_bytes_max + OWN_BYTES_MAX
-    made = {**KEPT, "max.message.bytes": str(bytes_max)}
+    made = {**KEPT, "max.message.bytes": str(bytes_max), **_codec(settings)}
     required = frozenset({"cleanup.policy"})
-    return TopicPlan(settings.outputs.dead_letters, "dead-letters", DEAD_LETTER_PARTITIONS, made, required)
+    name, partitions = settings.outputs.dead_letters, DEAD_LETTER_PARTITIONS
+    return TopicPlan(name, "dead-letters", partitions, made, required, CODEC)
 
 
 def _compacted(settings: Settings, name: Literal["replays", "shards"]) -> TopicPlan:
@@ -100,6 +115,12 @@ def _workers(settings: Settings) -> TopicPlan:
         "segment.ms": str(WORKERS_SEGMENT_MS),
     }
     return TopicPlan(settings.own_topic("workers"), "workers", 1, made, frozenset({"cleanup.policy"}))
+
+
+def _codec(settings: Settings) -> Mapping[str, str]:
+    """The broker writes them so whatever the producer's batch was: the dispatcher's carries work and dead letters."""
+    codec = settings.outputs.compression
+    return {"compression.type": "uncompressed" if codec == "none" else codec}
 
 
 def _record_bytes_max(settings: Settings) -> int:

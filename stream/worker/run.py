@@ -7,6 +7,7 @@ import gc
 import logging
 import random
 import time
+from collections.abc import Callable
 from typing import Final
 
 from stream.config.settings import Settings
@@ -17,8 +18,8 @@ from stream.log.kafka import kafka_log
 from stream.metrics.server import serve_metrics
 from stream.place import Place
 from stream.role.environment import fault_points, registry_of
+from stream.role.saying import Saying
 from stream.role.stop_signal import StopSignal
-from stream.supervisor.report import RoleState, report
 from stream.topics import ensure_topics, refuse_missing_rights, worker_needs
 from stream.worker.build import Sockets, build_worker, open_sockets
 from stream.worker.loop import Loop, Steps
@@ -35,6 +36,7 @@ _LOG = logging.getLogger(__name__)
 
 #: Net new containers until the cycle collector looks at the youngest: about all the records that may be open.
 GC_ALLOCATIONS: Final = 200_000
+ENGINE_DOWN: Final = "the engine died and is started again"
 
 
 def run_worker(
@@ -48,25 +50,24 @@ def run_worker(
     stop = StopSignal()
     server = serve_metrics(settings.metrics_port)
     registry = registry_of(settings)
-
-    def say(state: RoleState) -> None:
-        report(place, state, server.url)
-
+    saying = Saying(place, server)
     try:
+        runner = _runner(endpoint, place, saying.phase)
+        server.ready_when(lambda: saying.why_not_ready() or (None if runner.engine_is_up else ENGINE_DOWN))
         real = Parts(
-            log=log or kafka_log(place),
-            runner=_runner(endpoint, place),
+            log=log or kafka_log(place, settings.outputs.compression),
+            runner=runner,
             clock_s=time.monotonic,
             now_ms=SystemClock().now_ms,
             registry=registry,
             metrics=server.metrics,
             reach=fault_points(),
             stopped=stop,
-            report=say,
+            report=saying.state,
         )
         serve(settings, endpoint, slot, place.process_name, real)
     except (StreamError, WorkersError) as error:
-        report(place, "draining", server.url, reason=str(error))
+        saying.ends(error)
         raise
     finally:
         if registry is not None:
@@ -131,9 +132,9 @@ def _spare_collector() -> None:
     gc.set_threshold(GC_ALLOCATIONS, 10, 10)
 
 
-def _runner(endpoint: Endpoint, place: Place) -> Runner:
+def _runner(endpoint: Endpoint, place: Place, phase: Callable[[str], None]) -> Runner:
     return Runner(
-        engine_for(endpoint, place.state_dir),
+        engine_for(endpoint, place.state_dir, phase),
         Rules.of(endpoint),
         SystemClock(),
         random.Random(),

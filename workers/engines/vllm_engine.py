@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
 from schemas.failure import ErrorClass, Stage
@@ -15,8 +15,10 @@ from schemas.request import Task
 from workers.clock import Clock, SystemClock
 from workers.endpoint import Endpoint
 from workers.engines.base import Answer, EngineCall
+from workers.engines.phases import unheard, vllm_phases
+from workers.engines.start_error import start_error
 from workers.engines.vllm_args import engine_args, engine_environment, is_embedder
-from workers.errors import EngineDead, EngineStartError, RequestRejected, WorkersError
+from workers.errors import EngineDead, EngineRefused, RequestRejected, WorkersError
 from workers.models import cache_folder, resolve_model
 
 if TYPE_CHECKING:
@@ -29,8 +31,11 @@ EMBEDDING: Final = frozenset({Task.EMBEDDING})
 class VllmEngine:
     """One vLLM replica for one endpoint; may be started again after a death."""
 
-    def __init__(self, endpoint: Endpoint, clock: Clock | None = None) -> None:
+    def __init__(
+        self, endpoint: Endpoint, clock: Clock | None = None, *, phase: Callable[[str], None] = unheard
+    ) -> None:
         self._endpoint = endpoint
+        self._phase = phase
         self._clock = clock or SystemClock()
         self._replica: Replica | None = None
         #: What the model does is known when it is loaded.
@@ -42,9 +47,7 @@ class VllmEngine:
         except WorkersError:
             raise
         except Exception as error:  # vLLM raises whatever its parts raise
-            raise EngineStartError(
-                f"endpoint {self._endpoint.name}: {type(error).__name__}: {error}"
-            ) from error
+            raise start_error(self._endpoint.name, error) from error
 
     def submit(self, call: EngineCall) -> Awaitable[Answer]:
         if self._replica is None:
@@ -68,19 +71,25 @@ class VllmEngine:
 
     async def _load(self) -> None:
         """Model, then environment, then vLLM: it reads its environment as it is imported."""
-        folder = await asyncio.to_thread(resolve_model, self._endpoint.model, cache_folder(os.environ))
+        folder = await asyncio.to_thread(
+            resolve_model, self._endpoint.model, cache_folder(os.environ), self._phase
+        )
         for name, value in engine_environment(folder).items():
             os.environ.setdefault(name, value)
+        self._phase("loading vLLM's code")
         replica_class = await asyncio.to_thread(_import_replica)
         self.tasks = EMBEDDING if is_embedder(self._endpoint, folder) else GENERATING
-        self._replica = await replica_class.started(engine_args(self._endpoint, folder), self._clock)
+        self._phase(f"starting vLLM with {self._endpoint.model}")
+        with vllm_phases(self._phase):
+            self._replica = await replica_class.started(engine_args(self._endpoint, folder), self._clock)
+        self._phase("joining its group")
 
 
 def _import_replica() -> type[Replica]:
     try:
         from workers.engines.vllm_replica import Replica as replica_class  # noqa: PLC0415
     except ImportError as error:
-        raise EngineStartError(
+        raise EngineRefused(
             f"vLLM cannot be imported: {error}; see the README for its installation"
         ) from error
     return replica_class

@@ -25,7 +25,7 @@ from workers.engines.vllm_errors import translated
 from workers.engines.vllm_heartbeat import heartbeat
 from workers.engines.vllm_params import sampling_of
 from workers.engines.vllm_prompt import Prompter, chars_of
-from workers.errors import EngineDead, EngineStartError, InvalidOutput, TransientEngineError
+from workers.errors import EngineDead, EngineRefused, InvalidOutput, TransientEngineError
 from workers.structured.child_process import ChildLimits, ChildProcess
 from workers.structured.guard import Guard
 from workers.structured.structure import Structure, structure_of
@@ -180,6 +180,6 @@ def _check_names(args: Mapping[str, Any]) -> None:
     for name in args:
         if name not in names:
             near = difflib.get_close_matches(name, names, n=3)
-            raise EngineStartError(
+            raise EngineRefused(
                 f"options.{name}: vLLM has no such option; near are: {', '.join(near) or 'none'}"
             )

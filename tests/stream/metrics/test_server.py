@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import socket
 import time
 from contextlib import closing
@@ -67,3 +68,28 @@ def test_no_port_at_all_is_one_clear_error() -> None:
         hold(taken, 65_535)
         with pytest.raises(StreamError, match=r"ports 65535 to 65535 are all taken"):
             serve_metrics(65_535)
+
+
+def test_readyz_says_why_a_process_does_not_work_and_livez_that_it_lives() -> None:
+    with closing(serve_metrics(0)) as server:
+        base = server.url.removesuffix("/metrics")
+        first = httpx.get(f"{base}/readyz", timeout=30)
+        assert (first.status_code, first.text) == (503, "starting\n")
+        server.ready_when(lambda: "loading weights")
+        assert httpx.get(f"{base}/readyz", timeout=30).text == "loading weights\n"
+        assert httpx.get(f"{base}/livez", timeout=30).status_code == 200
+        server.ready_when(lambda: None)
+        assert httpx.get(f"{base}/readyz", timeout=30).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/", "/metric", "/metrics/", "/favicon.ico"])
+def test_any_other_page_is_404(path: str) -> None:
+    with closing(serve_metrics(0)) as server:
+        assert httpx.get(f"{server.url.removesuffix('/metrics')}{path}", timeout=30).status_code == 404
+
+
+def test_a_port_that_must_be_this_one_and_is_taken_is_refused_with_who_has_it() -> None:
+    with closing(on_a_fixed_port()) as first, pytest.raises(StreamError) as refused:
+        serve_metrics(first.port, next_free=False)
+    assert f"[metrics] port = {first.port} is taken by " in str(refused.value)
+    assert f"(pid {os.getpid()})" in str(refused.value)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from stream.errors import StreamError
 from stream.processes import Child, Identity, started_of
 from stream.processes.identity import end_group, group_members
 from stream.supervisor.leftovers import end_leftovers
@@ -153,3 +154,19 @@ def test_walks_over_processes_pass_over_a_zombie() -> None:
 @pytest.mark.parametrize("pid", [2**22 + 1])
 def test_a_pid_that_nobody_has_has_no_start_time(pid: int) -> None:
     assert started_of(pid) is None
+
+
+class Held(subprocess.Popen[bytes]):
+    """A process that the kernel does not let go, as far as anybody who waits can see."""
+
+    def wait(self, timeout: float | None = None) -> int:
+        if timeout is None:
+            return super().wait()
+        raise subprocess.TimeoutExpired(self.args, timeout)
+
+
+def test_a_process_that_outlives_its_kill_is_an_error_and_no_endless_wait() -> None:
+    process = Held([sys.executable, "-c", SLEEP], process_group=0)
+    with pytest.raises(StreamError, match=rf"process {process.pid} outlives SIGKILL"):
+        Child(process, started_of(process.pid) or 0.0).kill()
+    process.wait()

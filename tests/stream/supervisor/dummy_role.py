@@ -20,6 +20,13 @@ def main(name: str, state_dir: Path, *behaviour: str) -> int:
     if "broken" in behaviour:
         sys.stderr.write("no such model\n")
         return 1
+    if "refused" in behaviour:
+        sys.stderr.write("started\n")
+        report(place, "draining", reason="the model folder /none does not exist", lasting=True)
+        return 1
+    if "slow" in behaviour:
+        report(place, "starting", phase="loading weights")
+        signal.pause()
     if "talkative" in behaviour:
         sys.stderr.write("all is well\n")
     if "engine" in behaviour:

@@ -45,7 +45,8 @@ class Installation:
         return line.rstrip("\n")
 
     def runtime(self) -> dict[str, Any]:
-        found = json.loads((self.state_dir / "runtime.json").read_text())
+        file = self.state_dir / "runtime.json"
+        found = json.loads(file.read_text()) if file.exists() else {"processes": []}
         assert isinstance(found, dict)
         return found
 

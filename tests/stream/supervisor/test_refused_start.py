@@ -51,7 +51,7 @@ def test_the_new_configuration_is_there_before_any_role_starts_as_it_was_when_it
         config.write_text("# changed meanwhile\n")
 
     def roles(settings: Settings, state_dir: Path) -> tuple[RoleCommand, ...]:
-        assert (state / "config.toml").read_text() == NEW
+        assert (state / "config.toml").read_text().startswith(NEW)
         raise Refused
 
     up(state, config, Parts(prepare=change, commands=roles))

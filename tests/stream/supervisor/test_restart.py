@@ -94,3 +94,8 @@ def test_only_a_start_can_be_overdue() -> None:
 
 def test_an_unknown_signal_has_a_number() -> None:
     assert running().died(-60, None, 0, POLICY).reason == "ended by signal 60"
+
+
+def test_what_ran_once_is_started_again_whatever_it_says_at_its_end() -> None:
+    assert running().died(1, "no model", 10, POLICY, lasting=True).state == "restarting"
+    assert Life().started(0).died(1, "no model", 10, POLICY, lasting=True).state == "failed"

@@ -1,17 +1,15 @@
-"""runtime.json, the copy of the configuration, the lock, the leftovers: what lies in a state directory."""
+"""runtime.json, the lock, the leftovers: what lies in a state directory."""
 
 from __future__ import annotations
 
 import json
 import os
-import tomllib
 from pathlib import Path
 
 import pytest
 
 from stream.errors import UsageError
 from stream.processes import Identity
-from stream.supervisor.config_copy import copy_config, with_absolute_schemas
 from stream.supervisor.leftovers import Living, leftover_groups
 from stream.supervisor.lock import state_dir_lock
 from stream.supervisor.runtime import ProcessEntry, Runtime, RuntimeFile
@@ -37,6 +35,7 @@ def test_the_document_is_the_contracts(tmp_path: Path) -> None:
                 "state": "running",
             }
         ],
+        "supervisor": None,
     }
 
 
@@ -126,48 +125,3 @@ def test_the_next_start_knows_when_its_predecessor_was_last_alive(tmp_path: Path
         last_sign_s = (tmp_path / "lock").stat().st_mtime
     with state_dir_lock(tmp_path) as second:
         assert second.predecessor_alive_s == last_sign_s
-
-
-# ---- the copy of the configuration
-
-
-def test_the_configuration_is_copied_and_a_later_start_without_one_removes_the_copy(tmp_path: Path) -> None:
-    config, state = tmp_path / "my.toml", tmp_path / "state"
-    config.write_text('[headrace]\nprefix = "x."\n')
-    copy_config(config, state)()
-    assert (state / "config.toml").read_text() == config.read_text()
-    copy_config(None, state)()
-    assert not (state / "config.toml").exists()
-
-
-@pytest.mark.parametrize("name", ["it's", 'a "b"', "back\\slash", "ü 中"])
-@pytest.mark.parametrize("quote", ["'", '"'])
-def test_the_copy_is_toml_whatever_the_folder_is_called(tmp_path: Path, name: str, quote: str) -> None:
-    folder = tmp_path / name
-    folder.mkdir()
-    (folder / "a.avsc").touch()
-    copied = with_absolute_schemas(f"schema = {quote}a.avsc{quote} # why", folder)
-    assert tomllib.loads(copied) == {"schema": str(folder / "a.avsc")}
-
-
-def test_a_schema_is_found_from_the_copy_too(tmp_path: Path) -> None:
-    (tmp_path / "review.avsc").write_text("{}")
-    text = 'format = "avro"\nschema = "review.avsc"\nother = "schema"\n'
-    assert with_absolute_schemas(text, tmp_path) == text.replace("review.avsc", str(tmp_path / "review.avsc"))
-
-
-@pytest.mark.parametrize("key", ["schema", '"schema"', "'schema'", 'inputs.a."schema"', "{ schema"])
-def test_a_schema_is_found_however_its_key_is_written(tmp_path: Path, key: str) -> None:
-    (tmp_path / "review.avsc").write_text("{}")
-    absolute = with_absolute_schemas(f'{key} = "review.avsc"', tmp_path)
-    assert absolute == f'{key} = "{tmp_path / "review.avsc"}"'
-
-
-def test_a_schema_that_is_not_there_stays_as_it_is_written(tmp_path: Path) -> None:
-    assert with_absolute_schemas('schema = "none.avsc"', tmp_path) == 'schema = "none.avsc"'
-
-
-def test_starting_on_the_copy_itself_leaves_it(tmp_path: Path) -> None:
-    (tmp_path / "config.toml").write_text("[headrace]\n")
-    copy_config(tmp_path / "config.toml", tmp_path)()
-    assert (tmp_path / "config.toml").read_text() == "[headrace]\n"

@@ -247,3 +247,33 @@ def test_one_that_cannot_be_killed_keeps_no_other_alive_and_stays_known() -> Non
         world.supervisor.kill()
     assert other.calls == ["kill"]
     assert world.written[-1] == [("a", "starting")]
+
+
+def test_a_phase_is_told_when_it_begins_and_again_while_it_lasts(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("INFO")
+    process = Scripted()
+    world = World(process)
+    world.step()
+    process.seen = Seen(None, phase="loading weights")
+    for _ in range(25):
+        world.step(1)
+    process.seen = ALIVE
+    world.step(1)
+    told = [record.getMessage() for record in caplog.records if "started" not in record.getMessage()]
+    assert told == [
+        "worker-sim-00: loading weights",
+        "worker-sim-00: still loading weights, 10 s so far",
+        "worker-sim-00: still loading weights, 20 s so far",
+        "worker-sim-00 is running after 26.0 s",
+    ]
+
+
+def test_a_start_that_is_refused_for_good_is_not_tried_again() -> None:
+    process = Scripted()
+    world = World(process)
+    world.step()
+    process.seen = Seen(1, reason="no such model", lasting=True)
+    for _ in range(10):
+        world.step(60)
+    assert process.launches == 1
+    assert [unit.life.reason for unit in world.supervisor.failed()] == ["exit code 1: no such model"]

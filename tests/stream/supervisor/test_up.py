@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -99,6 +100,37 @@ def test_a_role_that_cannot_start_is_given_up_with_the_last_line_of_its_log(star
     assert up.process.wait(PATIENCE_S) == 1
     assert "worker-sim-00 does not start: exit code 1: no such model" in up.errors.read_text()
     assert (up.state_dir / "logs" / "worker-sim-00.log").read_text().count("no such model") == 3
+
+
+def test_a_start_that_no_other_try_can_mend_is_made_once_and_told_once(start: Start) -> None:
+    up = start("worker-sim-00:refused")
+    assert up.process.wait(PATIENCE_S) == 1
+    told = up.errors.read_text()
+    assert "worker-sim-00 does not start: exit code 1: the model folder /none does not exist" in told
+    assert (up.state_dir / "logs" / "worker-sim-00.log").read_text().count("started") == 1
+
+
+def test_what_a_role_does_until_it_runs_is_logged_and_in_runtime_json_and_at_readyz(start: Start) -> None:
+    up = start("dispatcher-00", "worker-sim-00:slow")
+    eventually(lambda: up.entry("worker-sim-00").get("phase") == "loading weights")
+    assert "worker-sim-00: loading weights" in up.errors.read_text()
+    assert up.runtime()["supervisor"]["ready"] is False
+    assert up.runtime()["supervisor"]["pid"] == up.process.pid
+    readyz = up.runtime()["metrics_urls"]["supervisor"].replace("/metrics", "/readyz")
+    with pytest.raises(urllib.error.HTTPError) as caught, urllib.request.urlopen(readyz, timeout=30):
+        pass
+    with caught.value:
+        assert caught.value.code == 503
+        assert "worker-sim-00 is starting" in caught.value.read().decode()
+
+
+def test_when_all_runs_runtime_json_says_ready_and_readyz_answers_200(start: Start) -> None:
+    up = start("dispatcher-00")
+    up.ready()
+    assert up.runtime()["supervisor"]["ready"] is True
+    readyz = up.runtime()["metrics_urls"]["supervisor"].replace("/metrics", "/readyz")
+    with urllib.request.urlopen(readyz, timeout=30) as page:
+        assert page.status == 200
 
 
 def test_a_state_directory_that_cannot_be_written_ends_nothing(start: Start) -> None:

@@ -44,6 +44,7 @@ def test_the_broker_keeps_its_port_over_a_crash_and_ends_last_and_cleanly(up: In
         "gateway_url": None,
         "metrics_urls": {},
         "processes": [],
+        "supervisor": None,
     }
 
 

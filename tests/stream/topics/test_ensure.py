@@ -8,10 +8,11 @@ from typing import cast
 import pytest
 
 from schemas.lane import LANES, Lane
-from stream.config.settings import InputBinding, Settings
+from stream.config.settings import Compression, InputBinding, Outputs, Settings
 from stream.errors import LogError, LogTimeout, TopicMismatch
 from stream.log.base import LogAdmin, TopicDescription
 from stream.topics import ensure_topics, planned_topics
+from stream.topics.check import topic_findings, wishes
 from tests.stream.topics.admin import Topics
 from workers.endpoint import Endpoint
 
@@ -187,3 +188,27 @@ def test_work_topics_of_an_endpoint_that_is_gone_are_told(caplog: pytest.LogCapt
     ensure(topics, dataclasses.replace(SETTINGS, endpoints={"other": Endpoint("other", engine="simulated")}))
     [record] = [record for record in caplog.records if "nobody reads them" in record.message]
     assert record.message.startswith("no endpoint sim is configured")
+
+
+def test_an_output_topic_with_another_codec_is_said_and_not_refused() -> None:
+    settings = Settings(endpoints={"sim": Endpoint("sim", engine="simulated")})
+    plans = planned_topics(settings)
+    found = {
+        plan.name: TopicDescription(
+            plan.name, plan.partitions, {**plan.settings, "compression.type": "producer"}
+        )
+        for plan in plans
+    }
+    assert topic_findings(settings, plans, found) == []
+    told = wishes(plans, found)
+    assert len(told) == 3
+    assert all("has compression.type=producer, the configuration says gzip" in line for line in told)
+    assert "--add-config compression.type=gzip" in told[0]
+
+
+@pytest.mark.parametrize(("codec", "broker"), [("none", "uncompressed"), ("zstd", "zstd"), ("gzip", "gzip")])
+def test_output_topics_are_made_with_the_codec_of_the_configuration(codec: Compression, broker: str) -> None:
+    plans = planned_topics(Settings(outputs=Outputs(compression=codec)))
+    made = {plan.purpose: plan.settings.get("compression.type") for plan in plans}
+    assert {made["results"], made["dead-letters"], made["usage"]} == {broker}
+    assert made["shards"] is None
