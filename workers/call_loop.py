@@ -48,7 +48,7 @@ class CallLoop:
         self._journal = journal
         self._listener = listener
         self._deaths = Deaths(rules.poison_deaths_max)
-        self._up = False
+        self.engine_is_up = False
         self._pumping = False
         self._number = 0
         # All bounded by what the Kafka thread hands over: it never exceeds the runner's room.
@@ -68,10 +68,6 @@ class CallLoop:
     def inside(self) -> int:
         """Calls in the engine now."""
         return len(self._inside)
-
-    @property
-    def engine_is_up(self) -> bool:
-        return self._up
 
     @property
     def alone(self) -> bool:
@@ -106,15 +102,15 @@ class CallLoop:
 
     def engine_up(self) -> None:
         """The engine has started: what waits may run."""
-        self._up = True
+        self.engine_is_up = True
         self.pump()
         self.ends.flush()
 
     def engine_died(self, error: EngineDead) -> None:
         """Each call that ran gets a death and waits again, in its old order; who is proven poison ends."""
-        if not self._up:
+        if not self.engine_is_up:
             return
-        self._up = False
+        self.engine_is_up = False
         self._alone = None
         victims = sorted(self._inside.values(), key=lambda run: run.number)
         self._inside.clear()
@@ -152,7 +148,7 @@ class CallLoop:
 
     @property
     def _has_slot(self) -> bool:
-        return self._up and self._alone is None and len(self._inside) < self._rules.slots_max
+        return self.engine_is_up and self._alone is None and len(self._inside) < self._rules.slots_max
 
     def _running_sources(self) -> Iterator[Source]:
         return (run.call.source for run in self._inside.values())
