@@ -18,6 +18,9 @@ COMMANDS: Final[dict[str, Command]] = {
     "status": Command("stream.cli.status", "processes, lanes, lag and time left"),
     "produce": Command("stream.cli.produce", "put the lines of a file on a topic"),
     "consume": Command("stream.cli.consume", "print the records of a topic, one JSON line each"),
+    "run-batch": Command(
+        "stream.cli.run_batch", "answer a file of requests, or a table, and go on after any kill"
+    ),
     "find": Command("stream.cli.find", "where a record is now"),
     "topics": Command(
         "stream.cli.topics", "the service's topics, their settings and the rights each role needs"

@@ -1,0 +1,97 @@
+"""What became of a row: a line as `vllm run-batch` writes it, from a result or from a dead letter."""
+
+from __future__ import annotations
+
+from typing import Any, Final, NamedTuple
+
+import msgspec
+
+from schemas import headers as names
+from schemas.custom_id import custom_id_in
+from schemas.headers import DLQ_PREFIX, Headers
+from stream.log.base import Record
+from stream.log.readable import safe_headers
+from stream.run_batch.row import Mark
+from stream.run_batch.travel import ROW, error_line, read_mark
+
+_NULL: Final = msgspec.Raw(b"null")
+
+
+class _Result(msgspec.Struct):
+    """A result's own four fields, unparsed; what else it tells (`headrace`) is left out."""
+
+    id: msgspec.Raw = _NULL
+    custom_id: msgspec.Raw = _NULL
+    response: msgspec.Raw = _NULL
+    error: msgspec.Raw = _NULL
+
+
+_RESULT: Final = msgspec.json.Decoder(_Result)
+_encode: Final = msgspec.json.Encoder().encode
+
+
+class Outcome(NamedTuple):
+    """A row's end."""
+
+    row: int
+    failed: bool
+    #: One line of output, without its end.
+    line: bytes
+
+
+def outcome_of(record: Record, batch: str) -> Outcome | Mark | None:
+    """None for a record of somebody else."""
+    headers = safe_headers(record) or []
+    row = _row(headers, batch)
+    if row is None:
+        return read_mark(headers, record.value(), batch)
+    texts = {name: value for name, value in headers if value is not None}
+    if names.ERROR_CLASS in texts:
+        return Outcome(row, True, _dead(record, texts))
+    result = _RESULT.decode(record.value() or b"{}")
+    return Outcome(row, result.error != _NULL, _encode(result))
+
+
+def _row(headers: Headers, batch: str) -> int | None:
+    begin = f"{batch}/".encode()
+    for name, value in headers:
+        if name == ROW and value is not None and value.startswith(begin):
+            return int(value[len(begin) :])
+    return None
+
+
+def _dead(record: Record, texts: dict[str, bytes]) -> bytes:
+    code = texts[names.ERROR_CLASS].decode("utf-8", "replace")
+    message = texts.get(f"{DLQ_PREFIX}message", b"").decode("utf-8", "replace")
+    source = texts.get(names.SOURCE, b"").decode("utf-8", "replace")
+    return error_line(source, custom_id_in(record.value()), code, message)
+
+
+class Cells(NamedTuple):
+    """The two columns that a table gets for a row, and the custom_id."""
+
+    custom_id: str | None
+    answer: str | None
+    error: str | None
+
+
+def cells_of(line: bytes) -> Cells:
+    """From an output line. The answer is the first choice's text; of an embedding, its numbers as JSON."""
+    found = msgspec.json.decode(line)
+    error = found["error"]
+    if error is not None:
+        return Cells(found["custom_id"], None, f"{error.get('code')}: {error.get('message')}")
+    return Cells(found["custom_id"], _answer(found["response"]["body"]), None)
+
+
+def _answer(body: dict[str, Any]) -> str | None:
+    if "choices" not in body:
+        return msgspec.json.encode(body["data"][0]["embedding"]).decode()
+    choice = body["choices"][0]
+    if "text" in choice:
+        return str(choice["text"])
+    message = choice["message"]
+    if message.get("content") is not None:
+        return str(message["content"])
+    calls = message.get("tool_calls")
+    return msgspec.json.encode(calls).decode() if calls else None
