@@ -9,7 +9,7 @@ from typing import Any, Final
 
 import msgspec
 
-from schemas.request import TASK_OF_URL, Task
+from schemas.task import TASK_OF_URL, Task
 from stream.errors import UsageError
 from stream.run_batch.template import columns_in, fill_value, parse_value
 

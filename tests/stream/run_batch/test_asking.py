@@ -1,0 +1,147 @@
+"""What a command line asks for: refused where it contradicts itself, checked before a record is sent."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas import headers as names
+from stream.cli.parser import parse
+from stream.errors import UsageError
+from stream.run_batch.beginning import take_up
+from stream.run_batch.check import TOLD_MAX, check_rows
+from stream.run_batch.endpoint import config_of, endpoint_name
+from stream.run_batch.engine_flags import REFUSED, engine_options
+from stream.run_batch.rename import Rename
+from stream.run_batch.source import make_source
+from stream.run_batch.wanted import Wanted
+from tests.stream.run_batch.stage import SETTINGS, StageOfBatch, request_line, requests_file
+
+
+def wanted(tmp_path: Path, **options: Any) -> Wanted:
+    return Wanted(**{"input": requests_file(tmp_path, ["a"]), "output": tmp_path / "out.jsonl", **options})
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"input": Path("-")}, "goes on after a kill, so it needs a file"),
+        ({"output": Path("https://example.org/out")}, "goes on after a kill, so it needs a file"),
+        ({"input": Path("missing.jsonl")}, "is no file that can be read"),
+        ({"prompt": "{text}"}, "--prompt makes requests of a table's rows"),
+        ({"tokens_max": 8}, "--max-tokens makes requests of a table's rows"),
+        ({"choices": ["a"]}, "--choice makes requests of a table's rows"),
+        ({"format": "csv", "key_field": "x"}, "--key-column COLUMN"),
+        ({"format": "csv", "system": "x"}, "--system needs --prompt"),
+        ({"format": "csv", "prompt": "x", "header_columns": [(names.ERRORS, "x")]}, "sets it itself"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused_with_what_is_right(
+    tmp_path: Path, options: dict[str, Any], words: str
+) -> None:
+    with pytest.raises(UsageError) as refused:
+        wanted(tmp_path, **options).check()
+    assert words in str(refused.value)
+
+
+def test_input_output_and_errors_are_different_files(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="must be different files"):
+        wanted(tmp_path, errors=tmp_path / "out.jsonl").check()
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_a_flag_of_vllm_that_means_nothing_here_is_refused_by_name(name: str) -> None:
+    with pytest.raises(UsageError, match=f"--{name} means nothing here: "):
+        parse(["run-batch", "-i", "a", "-o", "b", f"--{name}", "x"])
+
+
+def test_the_flags_of_an_engine_become_its_options() -> None:
+    line = [
+        "run-batch",
+        "-i",
+        "a",
+        "-o",
+        "b",
+        "--model",
+        "org/Some-Model",
+        "--max-model-len",
+        "512",
+        "--dtype",
+        "auto",
+    ]
+    _, arguments = parse(line)
+    assert engine_options(arguments) == {"max_model_len": 512, "dtype": "auto"}
+    assert config_of("org/Some-Model", engine_options(arguments)) == (
+        '[endpoints."some-model"]\nengine = "vllm"\nmodel = "org/Some-Model"\n'
+        'options = { max_model_len = 512, dtype = "auto" }\n'
+    )
+    assert endpoint_name("/models/My Model_v1/") == "my-model_v1"
+
+
+def test_lines_that_name_the_model_go_to_its_endpoint_and_others_as_they_are() -> None:
+    rename = Rename({"org/model"}, "model")
+    there = rename.line(request_line("a", text="1.0 org/model", model="org/model").encode())
+    assert there == request_line("a", text="1.0 org/model", model="model").encode()
+    for other in (request_line("a", text="org/model").encode(), b"org/model", b'{"body": "org/model"}'):
+        assert rename.line(other) == other
+
+
+def findings(path: Path) -> list[tuple[int, str]]:
+    found: list[tuple[int, str]] = []
+    source = make_source(Wanted(path, path.with_name("out")), SETTINGS, started=False)
+    assert check_rows(source.rows, SETTINGS.endpoints, 1 << 24, lambda *one: found.append(one)) >= len(found)
+    return found
+
+
+def test_a_check_tells_every_line_that_is_wrong_and_what_would_be_right(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    good, unknown = request_line("a"), request_line("b", model="sin")
+    wrong = good.replace('"model"', '"max_tokens":-1,"model"')
+    path.write_text("\n".join([good, "nonsense", "", unknown, wrong]))
+    first, second, third = findings(path)
+    assert (first[0], first[1][:20]) == (2, "unreadable: not JSON")
+    assert second == (4, "unknown_endpoint: no endpoint 'sin', did you mean \"sim\"?")
+    assert (third[0], "max_tokens" in third[1]) == (5, True)
+
+
+def test_a_check_tells_the_first_findings_and_counts_the_others(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text("nonsense\n" * (TOLD_MAX + 5))
+    assert len(findings(path)) == TOLD_MAX
+
+
+def test_an_output_that_nobody_stopped_in_is_not_written_over(tmp_path: Path) -> None:
+    batch = StageOfBatch(wanted(tmp_path))
+    batch.folder.forget()
+    (tmp_path / "out.jsonl").write_text("somebody's\n")
+    with pytest.raises(UsageError, match="exists, and no batch stopped in it"):
+        take_up(batch.wanted, batch.folder, fresh=False)
+    assert take_up(batch.wanted, batch.folder, fresh=True) is None
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+def test_an_input_that_changed_is_refused_with_what_to_do(tmp_path: Path) -> None:
+    batch = StageOfBatch(wanted(tmp_path))
+    assert take_up(batch.wanted, batch.folder, fresh=False) is not None
+    batch.wanted.input.write_text(request_line("b"))
+    with pytest.raises(UsageError, match=r"is not what it was when this batch began .* --fresh"):
+        take_up(batch.wanted, batch.folder, fresh=False)
+
+
+def test_other_options_are_refused_by_name(tmp_path: Path) -> None:
+    batch = StageOfBatch(wanted(tmp_path, lane="batch"))
+    other = wanted(tmp_path, lane="interactive")
+    with pytest.raises(UsageError, match="began with --lane batch, not interactive"):
+        take_up(other, batch.folder, fresh=False)
+
+
+def test_two_commands_never_work_on_one_batch(tmp_path: Path) -> None:
+    batch = StageOfBatch(wanted(tmp_path))
+    with (
+        batch.folder.held(),
+        pytest.raises(UsageError, match=r"another run-batch works on out\.jsonl"),
+        batch.folder.held(),
+    ):
+        pass
