@@ -1,64 +1,96 @@
-"""`headrace dead-letters list|show|replay`: records without an answer, and their way back."""
+"""`headrace dead-letters list|show|replay|edit|resolve`: records without an answer, and their way back."""
 
 from __future__ import annotations
 
 import argparse
-import json
-import sys
-from collections import Counter
+import dataclasses
+from pathlib import Path
+from typing import Final
 
-from schemas.errors import NewerVersion
 from schemas.failure import ErrorClass
-from stream.cli.installation import Installation, find_installation
-from stream.cli.letter_lines import facts, line, paragraph, whole
+from stream.cli.installation import find_installation
+from stream.cli.letters.listing import list_letters
+from stream.cli.letters.sending import edit_letter, replay_letters, resolve_letters
 from stream.cli.moments import moment_ms
-from stream.cli.options import installation_options, json_option, source
+from stream.cli.options import installation_options, json_option, source, timeout_option
 from stream.cli.parser import Commands
-from stream.replay.find import Wanted, find_dead_letters
-from stream.replay.run import Replayed, replay
+from stream.config.settings import Settings
+from stream.replay.find import Wanted
+
+#: For the look for answers: a million records take about ten seconds.
+TIMEOUT_S: Final = 60.0
+_ACTIONS: Final = {
+    "list": list_letters,
+    "show": list_letters,
+    "replay": replay_letters,
+    "edit": edit_letter,
+    "resolve": resolve_letters,
+}
+_NAME: Final = "ID|TOPIC/P/OFFSET"
+_NAME_HELP: Final = "custom_id, position of the input record, or PARTITION/OFFSET of the dead letter"
 
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("dead-letters", description="Records without an answer, and their way back.")
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
-    shared = [installation_options(), json_option(), _filters()]
-    actions.add_parser("list", parents=shared, help="a line each: when, which input, why")
-    actions.add_parser("show", parents=shared, help="all of each: key, headers and value as they came")
-    again = actions.add_parser(
-        "replay", parents=shared, help="put the originals back on their topics, each once"
-    )
-    again.add_argument(
-        "--again",
-        action="store_true",
-        help="also those that were replayed before, each letter of a record",
-    )
-    again.add_argument("--dry-run", action="store_true", help="tell what would go; write nothing")
+    base = [installation_options(), json_option()]
+    looks = [*base, _filters(), _open_option(), timeout_option(TIMEOUT_S)]
+    actions.add_parser("list", parents=looks, help="a line each: when, which input, what became of it, why")
+    actions.add_parser("show", parents=looks, help="all of each: key, headers and value as they came")
+    _replay_parser(actions, [*base, _filters()])
+    _edit_parser(actions, base)
+    _resolve_parser(actions, [*base, _filters()])
 
 
 def run(arguments: argparse.Namespace) -> int:
     found = find_installation(arguments)
+    log = found.log("dead-letters")
+    return _ACTIONS[arguments.action](found, log, _wanted(arguments, found.settings), arguments)
+
+
+def _replay_parser(
+    actions: Commands[argparse.ArgumentParser], parents: list[argparse.ArgumentParser]
+) -> None:
+    words = "put the originals back on their topics, each once"
+    parser = actions.add_parser("replay", parents=[*parents, _dry_run()], help=words)
+    parser.add_argument(
+        "--again",
+        action="store_true",
+        help="also those that were replayed or closed before, each letter of a record",
+    )
+
+
+def _edit_parser(actions: Commands[argparse.ArgumentParser], parents: list[argparse.ArgumentParser]) -> None:
+    words = "change one value in $EDITOR and put it back, once; key and headers stay"
+    parser = actions.add_parser("edit", parents=parents, help=words)
+    parser.add_argument("name", metavar=_NAME, help=_NAME_HELP)
+    parser.add_argument("--value", type=Path, metavar="FILE", help="the new value, in the place of an editor")
+    parser.add_argument("--force", action="store_true", help="send it although it is not right")
+    parser.add_argument("--again", action="store_true", help="although it was replayed or closed before")
+
+
+def _resolve_parser(
+    actions: Commands[argparse.ArgumentParser], parents: list[argparse.ArgumentParser]
+) -> None:
+    words = "close those that match: nothing is sent, and they count no longer"
+    parser = actions.add_parser("resolve", parents=[*parents, _dry_run()], help=words)
+    parser.add_argument("--reason", required=True, metavar="TEXT", help="why; `list` shows it")
+    parser.add_argument("--all", action="store_true", help="every dead letter, where nothing else is given")
+
+
+def _wanted(arguments: argparse.Namespace, settings: Settings) -> Wanted:
+    name: str | None = arguments.name
+    if name is not None:
+        name = name.removeprefix(f"{settings.outputs.dead_letters}/")
+    if arguments.action == "edit":
+        return Wanted(name=name)
     wanted = Wanted(arguments.error_class, arguments.tenant, arguments.since, arguments.source)
-    if arguments.action == "replay":
-        return _replay(found, wanted, arguments)
-    count = 0
-    newer: list[NewerVersion] = []
-    for letter in find_dead_letters(found.log("dead-letters"), found.settings, wanted, newer.append):
-        count += 1
-        if arguments.json:
-            print(json.dumps(facts(letter) if arguments.action == "list" else whole(letter)))
-        elif arguments.action == "list":
-            print(line(letter))
-        else:
-            print("\n".join([*paragraph(letter), ""]))
-    if not count and not newer and not arguments.json:
-        print("headrace: no dead letters found", file=sys.stderr)
-    for one in newer:
-        print(f"headrace: {one}", file=sys.stderr)
-    return 1 if newer else 0
+    return dataclasses.replace(wanted, name=name)
 
 
 def _filters() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("name", nargs="?", metavar=_NAME, help=_NAME_HELP)
     parser.add_argument(
         "--class", dest="error_class", type=_error_class, metavar="C", help=", ".join(ErrorClass)
     )
@@ -72,35 +104,21 @@ def _filters() -> argparse.ArgumentParser:
     return parser
 
 
+def _open_option() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(add_help=False)
+    words = "only those that were neither replayed, edited, closed nor answered"
+    parser.add_argument("--open", action="store_true", help=words)
+    return parser
+
+
+def _dry_run() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(add_help=False)
+    parser.add_argument("--dry-run", action="store_true", help="tell what would be done; write nothing")
+    return parser
+
+
 def _error_class(text: str) -> ErrorClass:
     try:
         return ErrorClass(text)
     except ValueError as wrong:
         raise argparse.ArgumentTypeError(f"{text!r} is not a class: {', '.join(ErrorClass)}") from wrong
-
-
-def _replay(found: Installation, wanted: Wanted, arguments: argparse.Namespace) -> int:
-    told: Counter[str] = Counter()
-    log = found.log("dead-letters")
-    for one in replay(log, found.settings, wanted, again=arguments.again, dry_run=arguments.dry_run):
-        told[one.outcome] += 1
-        print(json.dumps(_as_json(one)) if arguments.json else _as_text(one), flush=True)
-    if not arguments.json:
-        verb = "would be replayed" if arguments.dry_run else "replayed"
-        count = told["would"] + told["replayed"]
-        print(f"{count} {verb}, {told['already']} were replayed before, {told['refused']} refused")
-    return 1 if told["refused"] else 0
-
-
-def _as_json(one: Replayed) -> dict[str, str | None]:
-    return {
-        "letter": one.found.place,
-        "source": str(one.found.letter.source),
-        "outcome": one.outcome,
-        "why": one.why or None,
-    }
-
-
-def _as_text(one: Replayed) -> str:
-    outcome = {"would": "would be replayed", "already": "was replayed before"}.get(one.outcome, one.outcome)
-    return f"{one.found.letter.source}  {outcome}{': ' if one.why else ''}{one.why}"

@@ -1,4 +1,4 @@
-"""`headrace find CUSTOM_ID|TOPIC/P/OFFSET`: where a record is now; no hit: exit 1."""
+"""`headrace find CUSTOM_ID|TOPIC/P/OFFSET` or `--text SUBSTRING`: where a record is now; no hit: exit 1."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from stream.cli.finding.hit import Hit
 from stream.cli.finding.search import Search
 from stream.cli.held import held_words
 from stream.cli.installation import find_installation
+from stream.cli.moments import moment_ms
 from stream.cli.options import installation_options, json_option, timeout_option
 from stream.cli.parser import Commands
 from stream.errors import UsageError
@@ -27,25 +28,47 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
         description="Where a record is now: waiting, released, running, answered (where), dead (why).",
     )
     parser.add_argument(
-        "record", metavar="CUSTOM_ID|TOPIC/P/OFFSET", help="an id, or the position of the input"
+        "record",
+        nargs="?",
+        metavar="CUSTOM_ID|TOPIC/P/OFFSET",
+        help="an id (also one in a line that is no JSON), or the position of the input",
+    )
+    parser.add_argument(
+        "--text", metavar="SUBSTRING", help="in the place of an id: what stands in the input's value"
+    )
+    parser.add_argument(
+        "--since", type=moment_ms, metavar="T", help="with --text: 30m, 2h, 3d, 2026-05-01, 2026-05-01T12:00"
     )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    if not arguments.record:
-        raise UsageError("which record? its custom_id, or the TOPIC/P/OFFSET of its input")
+    _check(arguments)
     deadline = Deadline(arguments.timeout)
     found = find_installation(arguments)
     search = Search(found.log("find", deadline), found.settings, deadline)
     hits = 0
-    for hit in search.run(arguments.record):
+    found_hits = (
+        search.run_text(arguments.text, arguments.since) if arguments.text else search.run(arguments.record)
+    )
+    for hit in found_hits:
         hits += 1
         print(json.dumps(_as_json(hit)) if arguments.json else _as_text(hit), flush=True)
     if not hits:
         unseen = search.held_inputs()
         hint = f"; {held_words(unseen)}" if unseen else ""
-        print(f"headrace: no record '{arguments.record}'{hint}", file=sys.stderr)
+        print(f"headrace: no record '{arguments.text or arguments.record}'{hint}", file=sys.stderr)
     return 0 if hits else 1
+
+
+def _check(arguments: argparse.Namespace) -> None:
+    if not arguments.record and not arguments.text:
+        raise UsageError(
+            "which record? its custom_id, the TOPIC/P/OFFSET of its input, or --text of its value"
+        )
+    if arguments.record and arguments.text:
+        raise UsageError("an id or a position, or --text: not both")
+    if arguments.since is not None and not arguments.text:
+        raise UsageError("--since bounds the look for --text")
 
 
 def _as_json(hit: Hit) -> dict[str, str | None]:

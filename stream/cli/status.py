@@ -38,7 +38,8 @@ def run(arguments: argparse.Namespace) -> int:
     _show_processes(processes(found.runtime))
     report = status_report(found, arguments.interval)
     _show_lanes(report)
-    print("\n".join([*beside_lanes(found), f"{report['dead_letters']} dead letters", *_held_lines(report)]))
+    letters = f"{report['dead_letters']} dead letters, {report['dead_letters_open']} open"
+    print("\n".join([*beside_lanes(found), letters, *_held_lines(report)]))
     return 0
 
 

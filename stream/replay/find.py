@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from schemas.custom_id import custom_id_in
 from schemas.dead_letter import DeadLetter, parse_dead_letter
 from schemas.errors import ForeignRecord, NewerVersion
 from schemas.failure import ErrorClass
@@ -28,6 +29,8 @@ class Wanted:
     since_ms: int | None = None
     #: Position of the input record.
     source: Source | None = None
+    #: Any name of one: `partition/offset` of the letter, position of the input record, or custom_id.
+    name: str | None = None
 
     def matches(self, found: Found) -> bool:
         letter = found.letter
@@ -36,7 +39,12 @@ class Wanted:
             and (self.tenant is None or letter.tenant == self.tenant)
             and (self.since_ms is None or found.died_ms >= self.since_ms)
             and (self.source is None or letter.source == self.source)
+            and (self.name is None or found.is_named(self.name))
         )
+
+    @property
+    def everything(self) -> bool:
+        return self == Wanted()
 
 
 class Found(NamedTuple):
@@ -50,8 +58,16 @@ class Found(NamedTuple):
 
     @property
     def place(self) -> str:
-        """`partition/offset`: the key of its replay marker."""
+        """`partition/offset`: the key of its marker."""
         return f"{self.partition}/{self.offset}"
+
+    @property
+    def custom_id(self) -> str | None:
+        """Of the line as it came; also out of what is not JSON."""
+        return custom_id_in(self.letter.value)
+
+    def is_named(self, name: str) -> bool:
+        return name in (self.place, str(self.letter.source)) or self.custom_id == name
 
 
 def refuse(newer: NewerVersion) -> None:

@@ -1,6 +1,12 @@
-"""What was replayed already: one record for each dead letter, written in the transaction of its replay."""
+"""What was decided about a dead letter: one record for each, written in the transaction that carries the decision out."""
 
 from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from enum import StrEnum
+from hashlib import sha256
+from typing import Final
 
 import msgspec
 
@@ -9,28 +15,59 @@ from stream.config.settings import Settings
 from stream.log.base import Log, Output
 from stream.replay.find import PATIENCE_S, Found
 
+REASON_CHARS_MAX: Final = 1_000
 
-class _Marker(msgspec.Struct):
-    """`source`: the input record. A dead-letter topic made anew has the same offsets, but not for the same source."""
+
+class Kind(StrEnum):
+    """What became of it."""
+
+    REPLAYED = "replayed"
+    EDITED = "edited"
+    CLOSED = "closed"
+
+
+class Marker(msgspec.Struct, omit_defaults=True):
+    """`source`: the input record. A dead-letter topic made anew has the same offsets, but not for the same source.
+
+    Whoever knows source and run only, as the first form of this record, takes each kind for a replay, and so sends none
+    of them again.
+    """
 
     source: str
-    #: Of the run that wrote it: the outcome of an unknown commit is read from it.
+    #: Of the command that wrote it: the outcome of an unknown commit is read from it.
     run: str
+    #: Text, for a later version may have more kinds.
+    kind: str = Kind.REPLAYED
+    #: ms since the epoch.
+    at_ms: int | None = None
+    reason: str | None = None
+    #: Of the value that went back, SHA-256 in hex.
+    sent: str | None = None
 
 
-def marker_of(found: Found, settings: Settings, run: str) -> Output:
-    """The record that says: replayed, by this run."""
-    value = _Marker(str(found.letter.source), run)
+def digest_of(value: bytes | None) -> str:
+    """How a marker names the value that went back."""
+    return sha256(value or b"").hexdigest()
+
+
+def system_ms() -> int:
+    return time.time_ns() // 1_000_000
+
+
+def marker_record(found: Found, marker: Marker, settings: Settings) -> Output:
+    """The marker as it lies on its topic, under the place of its letter."""
     headers: list[tuple[str, bytes | None]] = [(VERSION, b"%d" % FORMAT_VERSION)]
-    return Output(settings.own_topic("replays"), found.place.encode(), msgspec.json.encode(value), headers, 0)
+    return Output(
+        settings.own_topic("replays"), found.place.encode(), msgspec.json.encode(marker), headers, 0
+    )
 
 
-def _read(key: bytes | None, value: bytes | None) -> tuple[str, _Marker] | None:
-    """Which dead letter was replayed, and its marker; None for what is none of ours: it says nothing of any."""
+def _read(key: bytes | None, value: bytes | None) -> tuple[str, Marker] | None:
+    """The letter's place and its marker; None for what is none of ours: it says nothing of any."""
     if key is None or value is None:
         return None
     try:
-        return key.decode(), msgspec.json.decode(value, type=_Marker)
+        return key.decode(), msgspec.json.decode(value, type=Marker)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         return None
 
@@ -41,10 +78,10 @@ class Markers:
     def __init__(self, log: Log, settings: Settings) -> None:
         self._log = log
         self._topic = settings.own_topic("replays")
-        self._of: dict[str, _Marker] = {}
+        self._of: dict[str, Marker] = {}
 
     def read(self) -> None:
-        """All of them anew: after the producer's start no earlier replay is under way any more."""
+        """All of them anew: after the producer's start no earlier command is under way any more."""
         self._of.clear()
         reader = self._log.reader([self._topic])
         try:
@@ -52,16 +89,26 @@ class Markers:
                 found = _read(record.key(), record.value())
                 if found is not None:
                     place, marker = found
+                    self._of.pop(place, None)
                     self._of[place] = marker
         finally:
             reader.close()
 
-    def run_of(self, found: Found) -> str | None:
-        """The run that replayed it last; None: it was never replayed."""
-        marker = self._of.get(found.place)
-        return marker.run if marker is not None and marker.source == str(found.letter.source) else None
+    def of(self, found: Found) -> Marker | None:
+        """What was decided about it last; None: nothing yet."""
+        return self.at(found.place, str(found.letter.source))
+
+    def at(self, place: str, source: str) -> Marker | None:
+        """The same, of the letter at this place with this source."""
+        marker = self._of.get(place)
+        return marker if marker is not None and marker.source == source else None
+
+    @property
+    def places(self) -> Iterator[str]:
+        """Of the letters that have one, in the order in which they were written."""
+        return iter(self._of)
 
     @property
     def runs(self) -> frozenset[str]:
-        """All runs that replayed anything."""
+        """All commands that decided anything."""
         return frozenset(marker.run for marker in self._of.values())

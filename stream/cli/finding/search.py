@@ -12,7 +12,7 @@ from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.outputs import output_topics, outputs
 from stream.cli.finding.underway import Underway
-from stream.cli.finding.wanted import Wanted, WantedId, WantedSource, WantedSources
+from stream.cli.finding.wanted import Wanted, WantedId, WantedSource, WantedSources, WantedText
 from stream.cli.held import held, held_words
 from stream.cli.standing import ASK_S, partitions_of
 from stream.config.settings import Settings
@@ -35,8 +35,14 @@ class Search:
         self._underway = Underway(log, settings, self._topics, deadline)
 
     def run(self, words: str) -> Iterator[Hit]:
-        """At most HITS_MAX hits. WaitedTooLong when the time is up, after those that were found by then."""
-        wanted = self._wanted(words)
+        """A custom_id or a position. At most HITS_MAX hits; WaitedTooLong when the time is up, after those found by then."""
+        return self._run(self._wanted(words))
+
+    def run_text(self, text: str, since_ms: int | None = None) -> Iterator[Hit]:
+        """The same, of inputs and dead letters whose values hold the text."""
+        return self._run(WantedText(text, self._settings.outputs.dead_letters, since_ms))
+
+    def _run(self, wanted: Wanted) -> Iterator[Hit]:
         with closing(self._log.reader(output_topics(self._settings, self._topics))) as reader:
             finished: set[Source] = set()
             for hit in outputs(reader, self._settings, wanted, self._deadline):

@@ -1,7 +1,8 @@
-"""What is looked for: an input position, or all records of a custom_id."""
+"""What is looked for: an input position, all records of a custom_id, or all that hold a text."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection
 from typing import Protocol
 
@@ -76,9 +77,37 @@ class WantedId:
     def _has_id(self, value: bytes | None) -> bool:
         if value is None or self._plain not in value:
             return False
-        if value.lstrip().startswith(b"{"):
-            return custom_id_in(value) == self._custom_id
-        return self._avro in value
+        if custom_id_in(value) == self._custom_id:
+            return True
+        return not value.lstrip().startswith(b"{") and self._avro in value
+
+
+class WantedText:
+    """All records that came since then and have this text in their values; of outputs, dead letters only."""
+
+    single: Source | None = None
+
+    def __init__(self, text: str, dead_letters: str, since_ms: int | None = None) -> None:
+        self._dead_letters = dead_letters
+        self._since_ms = since_ms
+        #: As it stands, and as JSON may write it: some writers escape all that is not ASCII.
+        self._forms = {
+            text.encode("utf-8", "surrogateescape"),
+            *(
+                json.dumps(text, ensure_ascii=ascii_)[1:-1].encode("utf-8", "replace")
+                for ascii_ in (True, False)
+            ),
+        }
+
+    def on_input(self, record: Record) -> bool:
+        value = record.value()
+        late_enough = self._since_ms is None or record.timestamp()[1] >= self._since_ms
+        return value is not None and late_enough and any(form in value for form in self._forms)
+
+    def later(self, record: Record) -> Source | None:
+        if record.topic() == self._dead_letters and self.on_input(record):
+            return source_of(record)
+        return None
 
 
 def position(record: Record) -> Source:

@@ -31,11 +31,13 @@ def status_report(found: Installation, interval_s: float) -> Report:
     running = running_now(last_beats(log, settings, topics))
     versions = map_versions(log, settings, topics)
     hidden = held(log.admin(), partitions_of(topics, served_topics(settings, topics)))
+    letters = count_dead_letters(log, settings, topics)
     return {
         "brokers": found.bootstrap_servers.split(","),
         "processes": processes(found.runtime),
         "endpoints": {name: _endpoint(name, works, running, versions[name]) for name in settings.endpoints},
-        "dead_letters": count_dead_letters(log, settings, topics),
+        "dead_letters": letters.all,
+        "dead_letters_open": letters.open,
         "version": version("headrace"),
         **(
             {"held": {f"{topic}/{number}": count for (topic, number), count in hidden.items()}}

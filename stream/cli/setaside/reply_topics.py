@@ -15,7 +15,7 @@ from stream.cli.finding.scan import scan_topics
 from stream.config.settings import Settings
 from stream.log.base import Log, Record
 from stream.log.readable import safe_headers
-from stream.replay.find import PATIENCE_S, Found
+from stream.replay.find import PATIENCE_S
 from stream.replay.markers import Markers
 
 _UNWRITABLE = ErrorClass.UNWRITABLE.encode()
@@ -27,7 +27,7 @@ class RefusedTopic:
 
     topic: str
     exists: bool
-    #: Those that were not replayed.
+    #: Those that nothing was decided about: neither replayed nor closed.
     dead_letters: int = 0
     #: The newest refusal.
     why: str = ""
@@ -58,9 +58,7 @@ def _is_replayed(record: Record, markers: Markers) -> bool:
         letter = parse_dead_letter(record.key(), None, safe_headers(record))
     except SchemasError:
         return False
-    return (
-        markers.run_of(Found(record.partition(), record.offset(), record.timestamp()[1], letter)) is not None
-    )
+    return markers.at(f"{record.partition()}/{record.offset()}", str(letter.source)) is not None
 
 
 def _class(record: Record) -> bytes | None:

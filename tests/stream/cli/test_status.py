@@ -81,13 +81,13 @@ def test_records_without_a_lane_yet_are_counted_apart(here: InMemory) -> None:
 
 def test_dead_letters_are_counted_without_transaction_markers(here: InMemory) -> None:
     topics = here.log.admin().topics(5)
-    assert count_dead_letters(here.log, here.settings, topics) == 0
+    assert count_dead_letters(here.log, here.settings, topics) == (0, 0)
     for number in range(3):
         here.bury(Source("in", 0, number), b"{}")
     with closing(here.log.producer("t")) as producer:
         producer.start(5)
         producer.publish([Output(here.settings.outputs.dead_letters, None, b"", [], 0)], [], None)
-    assert count_dead_letters(here.log, here.settings, topics) == 4
+    assert count_dead_letters(here.log, here.settings, topics) == (4, 3)
 
 
 def test_without_a_published_map_the_uniform_one_counts(here: InMemory) -> None:
@@ -190,7 +190,7 @@ def test_where_the_broker_is_silent_the_processes_are_told_first(
 @pytest.mark.broker
 def test_status_of_an_installation_without_work(run: Run, installed: Installed) -> None:
     told = json.loads(run("status", "--json", "-c", str(installed.config)).out)
-    assert list(told) == ["brokers", "processes", "endpoints", "dead_letters", "version"]
+    assert list(told) == ["brokers", "processes", "endpoints", "dead_letters", "dead_letters_open", "version"]
     assert told["brokers"] == [installed.log.bootstrap_servers]
     lane = {"lag": 0, "running": 0, "parked": 0, "rate_per_s": 0, "eta_s": [0, 0]}
     lanes = {"provisioned": lane, "interactive": lane, "batch": lane}

@@ -17,8 +17,9 @@ from stream.errors import LogFenced
 from stream.log.base import Partition
 from stream.log.memory import Fault
 from stream.replay.find import Wanted, find_dead_letters
+from stream.replay.once import ATTEMPTS_MAX, Done
 from stream.replay.original import CannotReplay, Originals
-from stream.replay.run import ATTEMPTS_MAX, Replayed, replay
+from stream.replay.run import replay
 from tests.stream.dispatcher.stage import INPUT, Stage, line
 from tests.stream.unreadable import UnreadableLog
 
@@ -44,11 +45,11 @@ def stage_with_letters() -> Stage:
 
 def run(
     stage: Stage, wanted: Wanted | None = None, *, again: bool = False, dry_run: bool = False
-) -> list[Replayed]:
+) -> list[Done]:
     return list(replay(stage.log, stage.settings, wanted or Wanted(), again=again, dry_run=dry_run))
 
 
-def outcomes(told: list[Replayed]) -> list[str]:
+def outcomes(told: list[Done]) -> list[str]:
     return [one.outcome for one in told]
 
 

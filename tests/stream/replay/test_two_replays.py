@@ -11,7 +11,8 @@ from stream.errors import LogFenced
 from stream.log.base import Outcome
 from stream.log.memory_producer import MemoryProducer
 from stream.replay.find import Wanted
-from stream.replay.run import Replayed, replay
+from stream.replay.once import Done
+from stream.replay.run import replay
 from tests.stream.dispatcher.stage import INPUT, Stage
 from tests.stream.replay.test_replay import outcomes, run, stage_with_letters
 
@@ -48,7 +49,7 @@ def test_a_replay_that_takes_its_id_back_repeats_nothing_of_the_one_that_ran_mea
     again: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stage = stage_with_letters()
-    other: list[Replayed] = []
+    other: list[Done] = []
     acts[:] = [lambda: other.extend(run(stage)), tainted(stage, monkeypatch), lambda: None]
     first = replay(stage.log, stage.settings, Halted(), again=again)
     if again:
