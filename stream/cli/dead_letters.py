@@ -8,13 +8,14 @@ from pathlib import Path
 from typing import Final
 
 from schemas.failure import ErrorClass
-from stream.cli.installation import find_installation
+from stream.cli.installation import Installation, find_installation
 from stream.cli.letters.listing import list_letters
 from stream.cli.letters.sending import edit_letter, replay_letters, resolve_letters
 from stream.cli.moments import moment_ms
 from stream.cli.options import installation_options, json_option, source, timeout_option
 from stream.cli.parser import Commands
 from stream.config.settings import Settings
+from stream.log.base import Log
 from stream.replay.find import Wanted
 
 #: For the look for answers: a million records take about ten seconds.
@@ -44,7 +45,11 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     found = find_installation(arguments)
-    log = found.log("dead-letters")
+    return act(found, found.log("dead-letters"), arguments)
+
+
+def act(found: Installation, log: Log, arguments: argparse.Namespace) -> int:
+    """What was asked for, on this log; the exit code."""
     return _ACTIONS[arguments.action](found, log, _wanted(arguments, found.settings), arguments)
 
 
@@ -56,7 +61,7 @@ def _replay_parser(
     parser.add_argument(
         "--again",
         action="store_true",
-        help="also those that were replayed or closed before, each letter of a record",
+        help="also those that were replayed or closed before; of a record that died again the newest",
     )
 
 

@@ -26,7 +26,7 @@ COMMANDS: Final[dict[str, Command]] = {
         "stream.cli.topics", "the service's topics, their settings and the rights each role needs"
     ),
     "config": Command("stream.cli.config", "check a configuration file"),
-    "dead-letters": Command("stream.cli.dead_letters", "list, show and replay dead letters"),
+    "dead-letters": Command("stream.cli.dead_letters", "list, show, replay, edit and close dead letters"),
     "quarantine": Command("stream.cli.quarantine", "partitions and reply topics that were set aside"),
     "dispatcher": Command("stream.cli.dispatcher", "one dispatcher, for many machines"),
     "worker": Command("stream.cli.worker", "one worker of an endpoint, for many machines"),

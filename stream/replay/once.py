@@ -100,7 +100,7 @@ class Once:
             raise LogFenced("another replay, edit or resolve has run beside this one: look at what it did")
         if marker.kind == Kind.CLOSED:
             return Done(found, "was closed", marker.reason or "")
-        return Done(found, "already")
+        return Done(found, "already", "with an edited value" if marker.kind == Kind.EDITED else "")
 
     def commit(self, batch: Sequence[Step]) -> Iterator[Done]:
         """All in one transaction, or where one of them is refused, each in its own. Each is told once it is committed."""

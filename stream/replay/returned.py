@@ -8,10 +8,10 @@ from typing import NamedTuple
 
 from schemas.carry import split_replay
 from schemas.source import Source
-from stream.log.base import Partition, Record
+from stream.log.base import LogAdmin, Partition, Record
 from stream.log.readable import safe_headers
 from stream.replay.find import Found
-from stream.replay.markers import Kind, Marker, digest_of
+from stream.replay.markers import Kind, Marker, Markers, digest_of
 
 
 class Sent(NamedTuple):
@@ -53,6 +53,35 @@ def find_returned(sent: Mapping[str, Sent], records: Iterable[Record]) -> dict[s
         for one, alike in positions.items()
         for place, source in zip(reversed(places[one]), reversed(alike), strict=False)
     }
+
+
+class WentBack:
+    """What went back for some letters, and where on the inputs it must lie."""
+
+    def __init__(self) -> None:
+        self._sent: dict[str, Sent] = {}
+        self._begin: dict[Partition, int] = {}
+
+    def add(self, found: Found, marker: Marker | None) -> None:
+        """A letter and what was decided about it."""
+        went = None if marker is None else sent_for(found, marker)
+        if went is not None:
+            self._sent[found.place] = went
+            offset = found.letter.source.offset
+            self._begin[went.partition] = min(self._begin.get(went.partition, offset), offset)
+
+    def begin(self, admin: LogAdmin, ask_s: float) -> dict[Partition, int]:
+        """Where to read: a topic may be gone, made anew, or without its first records."""
+        topics = admin.topics(ask_s)
+        places = [place for place in self._begin if place.partition < topics.get(place.topic, 0)]
+        marks, ends = admin.watermarks(places, ask_s), admin.stable_ends(places, ask_s)
+        first = {place: max(self._begin[place], marks[place].low) for place in places}
+        return {place: offset for place, offset in first.items() if offset < ends[place]}
+
+    def find(self, markers: Markers, records: Iterable[Record]) -> dict[str, Source]:
+        """Place of the letter -> position of what went back for it."""
+        in_order = {place: self._sent[place] for place in markers.places if place in self._sent}
+        return find_returned(in_order, records)
 
 
 def _sent(record: Record) -> Sent | None:

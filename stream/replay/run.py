@@ -10,6 +10,7 @@ from stream.replay.find import Found, Wanted, find_dead_letters
 from stream.replay.markers import REASON_CHARS_MAX, Kind
 from stream.replay.once import REAL, Done, Once, Seams, Step, batches, once
 from stream.replay.original import CannotReplay, Originals
+from stream.replay.superseded import superseded
 
 
 def replay(
@@ -23,12 +24,16 @@ def replay(
 ) -> Iterator[Done]:
     """Put originals back in the order they died; each is told once it is committed.
 
-    `again`: also what was replayed or closed before. LogFenced: another command has started; LogError, LogTimeout.
+    `again`: also what was replayed or closed before, of a record that died again its newest letter. LogFenced: another
+    command has started; LogError, LogTimeout.
     """
     with once(log, settings, seams, again=again, dry_run=dry_run) as turn:
         originals = Originals(log, settings)
+        newer = superseded(log, settings, turn.markers) if again else {}
 
         def step(found: Found) -> Step | Done:
+            if found.place in newer:
+                return Done(found, "already", f"its record died again: dead letter {newer[found.place]}")
             return _back(found, originals, None)
 
         yield from _each(log, settings, wanted, turn, step)

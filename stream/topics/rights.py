@@ -79,8 +79,12 @@ def _workers(settings: Settings) -> tuple[Right, ...]:
 
 def _operator(settings: Settings) -> tuple[Right, ...]:
     role: Role = "operator"
+    replies = dict.fromkeys((settings.outputs.results, *settings.outputs.reply_topics))
     return (
-        *_covering(role, [binding.pattern for binding in settings.inputs], ("Write", "Describe")),
+        *_covering(role, [binding.pattern for binding in settings.inputs], ("Read", "Write", "Describe")),
+        # Read: `find` and `dead-letters list` look for answers.
+        *_covering(role, replies, ("Read", "Describe")),
+        Right(role, "topic", settings.outputs.dead_letters, "literal", ("Read", "Describe")),
         Right(role, "topic", settings.prefix, "prefixed", ("Read", "Describe", "DescribeConfigs")),
         Right(role, "topic", settings.own_topic("replays"), "literal", ("Read", "Write", "Describe")),
         # Read: `headrace quarantine reset|replay` joins a group for a moment to write its offsets.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from contextlib import closing
 from enum import StrEnum
+from itertools import islice
 from typing import Final, NamedTuple
 
 from schemas.source import Source
@@ -16,10 +17,10 @@ from stream.cli.finding.wanted import WantedSources
 from stream.cli.standing import ASK_S
 from stream.config.settings import Settings
 from stream.errors import WaitedTooLong
-from stream.log.base import Log, Partition
+from stream.log.base import Log
 from stream.replay.find import Found
 from stream.replay.markers import Kind, Marker, Markers
-from stream.replay.returned import Sent, find_returned, sent_for
+from stream.replay.returned import WentBack
 
 #: Answers are looked for for so many dead letters, the oldest first.
 LOOKED_FOR_MAX: Final = 100_000
@@ -62,21 +63,12 @@ class Letters:
     def look_for_answers(self, letters: Iterable[Found]) -> WaitedTooLong | None:
         """Whether the time was too short: then some that were answered are told to be open or sent back."""
         sources: dict[Source, None] = {}
-        sent: dict[str, Sent] = {}
-        begin: dict[Partition, int] = {}
-        for found in letters:
-            if len(sources) >= LOOKED_FOR_MAX:
-                break
+        went_back = WentBack()
+        for found in islice(letters, LOOKED_FOR_MAX):
             sources[found.letter.source] = None
-            marker = self._markers.of(found)
-            went = None if marker is None else sent_for(found, marker)
-            if went is not None:
-                sent[found.place] = went
-                begin[went.partition] = min(
-                    begin.get(went.partition, found.letter.source.offset), found.letter.source.offset
-                )
+            went_back.add(found, self._markers.of(found))
         try:
-            self._look(sources, sent, begin)
+            self._look(sources, went_back)
         except WaitedTooLong as slow:
             return slow
         return None
@@ -87,28 +79,17 @@ class Letters:
         answer = self._answers.get(found.letter.source) or (None if back is None else self._answers.get(back))
         return Became(_state(marker, answer), marker, answer)
 
-    def _look(
-        self, sources: dict[Source, None], sent: Mapping[str, Sent], begin: Mapping[Partition, int]
-    ) -> None:
+    def _look(self, sources: dict[Source, None], went_back: WentBack) -> None:
         if not sources:
             return
-        in_order = {place: sent[place] for place in self._markers.places if place in sent}
-        records = scan_topics(self._log, self._there(begin), self._deadline)
-        self._returned = find_returned(in_order, records)
+        with self._deadline.asking(ASK_S) as ask_s:
+            begin = went_back.begin(self._log.admin(), ask_s)
+        self._returned = went_back.find(self._markers, scan_topics(self._log, begin, self._deadline))
         wanted = WantedSources([*sources, *self._returned.values()])
         with closing(self._log.reader(output_topics(self._settings, self._topics))) as reader:
             for hit in outputs(reader, self._settings, wanted, self._deadline):
                 if hit.state is State.ANSWERED and hit.where is not None:
                     self._answers[hit.source] = hit.where
-
-    def _there(self, begin: Mapping[Partition, int]) -> dict[Partition, int]:
-        """Of those, what a reader can begin at: a topic may have been made anew, or lost its first records."""
-        places = [place for place in begin if place.partition < self._topics.get(place.topic, 0)]
-        with self._deadline.asking(ASK_S) as ask_s:
-            admin = self._log.admin()
-            marks, ends = admin.watermarks(places, ask_s), admin.stable_ends(places, ask_s)
-        first = {place: max(begin[place], marks[place].low) for place in places}
-        return {place: offset for place, offset in first.items() if offset < ends[place]}
 
 
 def _state(marker: Marker | None, answer: Source | None) -> LetterState:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import time
 
 import pytest
 
@@ -16,6 +17,7 @@ from stream.errors import LogTimeout, WaitedTooLong
 from stream.ledger.offset_map import OffsetMap
 from stream.log.base import Partition
 from stream.log.memory_admin import MemoryAdmin
+from tests.stream.cli.conftest import Run
 from tests.stream.cli.in_memory import InMemory
 from workers.endpoint import Endpoint
 
@@ -227,3 +229,50 @@ def test_a_question_that_nobody_answers_costs_no_more_than_the_time_given(
     monkeypatch.setattr(MemoryAdmin, question, silent)
     with pytest.raises(WaitedTooLong, match="not done in 5 s: the broker is silent"):
         list(Search(here.log, here.settings, Deadline(5)).run("r-1"))
+
+
+@pytest.mark.parametrize(
+    "value", [b'{"custom_id": "r-1", "body"', b'\xef\xbb\xbf{"custom_id": "r-1"}', b"{'custom_id': 'r-1'}"]
+)
+def test_a_line_that_is_no_json_is_found_by_its_id_and_by_its_source(here: InMemory, value: bytes) -> None:
+    source = here.put(here.requests, value)
+    assert [(hit.source, hit.state) for hit in find(here, "r-1")] == [(source, State.WAITING)]
+    letter = here.bury(source, value)
+    hit = Hit(source, State.DEAD, letter, "invalid (validate): the reason")
+    assert find(here, "r-1") == find(here, str(source)) == [hit]
+
+
+def find_text(here: InMemory, text: str, since_ms: int | None = None) -> list[tuple[Source, State]]:
+    hits = Search(here.log, here.settings, Deadline(20)).run_text(text, since_ms)
+    return [(hit.source, hit.state) for hit in hits]
+
+
+def test_a_record_is_found_by_a_text_of_its_value_wherever_it_is(here: InMemory) -> None:
+    dead, waiting, answered = (
+        here.put(here.requests, value, partition=number)
+        for number, value in enumerate([b"no: the caf\xc3\xa9", rb'"the caf\u00e9"', "[the café]".encode()])
+    )
+    other = here.put(here.requests, b"the tea")
+    routed(here, answered)
+    here.bury(dead, b"no: the caf\xc3\xa9")
+    here.answer(answered)
+    here.answer(other, "the café")
+    assert sorted(find_text(here, "the café")) == [
+        (dead, State.DEAD),
+        (waiting, State.WAITING),
+        (answered, State.ANSWERED),
+    ]
+
+
+def test_what_came_before_a_moment_is_not_found_by_its_text(here: InMemory) -> None:
+    source = here.put(here.requests, b"the tea")
+    here.bury(here.put(here.requests, b"tea too"), b"tea too")
+    now_ms = time.time_ns() // 1_000_000
+    assert len(find_text(here, "tea", now_ms - 60_000)) == 2
+    assert find_text(here, "tea", now_ms + 60_000) == []
+    assert find_text(here, "the tea") == [(source, State.WAITING)]
+
+
+@pytest.mark.parametrize("words", [(), ("x", "--text", "y"), ("x", "--since", "1h"), ("--text", "")])
+def test_an_id_or_a_text_is_asked_for(words: tuple[str, ...], run: Run) -> None:
+    assert run("find", *words).code == 2
