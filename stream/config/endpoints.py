@@ -58,6 +58,8 @@ def _read_endpoint(name: str, table: Table, folder: Path) -> Endpoint:
         attempts_max=table.take("attempts_max", whole(1, 100), default.attempts_max),
         poison_deaths_max=table.take("poison_deaths_max", whole(1, 1000), default.poison_deaths_max),
         options=paths_in(folder, _read_options(table, engine)),
+        tool_parser=table.take("tool_parser", text(), None),
+        reasoning_parser=table.take("reasoning_parser", text(), None),
         simulated=_read_times(table.below("simulated")),
     )
     if endpoint.partitions is not None and endpoint.partitions < endpoint.workers:

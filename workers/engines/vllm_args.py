@@ -42,6 +42,8 @@ def engine_args(endpoint: Endpoint, folder: str, machine: Machine | None = None)
             "scheduling_policy": "priority",
             "structured_outputs_config": dict(STRUCTURED_OUTPUTS),
         }
+        if endpoint.reasoning_parser is not None:
+            args["reasoning_parser"] = endpoint.reasoning_parser
     if machine.cpu:
         args |= {
             "dtype": "bfloat16" if machine.bfloat16 and not is_embedder(endpoint, folder) else "float32",

@@ -22,6 +22,7 @@ from workers.errors import EngineDead, EngineRefused, RequestRejected, WorkersEr
 from workers.models import cache_folder, resolve_model
 
 if TYPE_CHECKING:
+    from workers.engines.vllm_parsers import Parsers
     from workers.engines.vllm_replica import Replica
 
 GENERATING: Final = frozenset({Task.CHAT, Task.COMPLETION})
@@ -77,19 +78,22 @@ class VllmEngine:
         for name, value in engine_environment(folder).items():
             os.environ.setdefault(name, value)
         self._phase("loading vLLM's code")
-        replica_class = await asyncio.to_thread(_import_replica)
+        replica_class, parsers_of = await asyncio.to_thread(_import_replica)
+        parsers = parsers_of(self._endpoint)
         self.tasks = EMBEDDING if is_embedder(self._endpoint, folder) else GENERATING
         self._phase(f"starting vLLM with {self._endpoint.model}")
         with vllm_phases(self._phase):
-            self._replica = await replica_class.started(engine_args(self._endpoint, folder), self._clock)
+            args = engine_args(self._endpoint, folder)
+            self._replica = await replica_class.started(args, parsers, self._clock)
         self._phase("joining its group")
 
 
-def _import_replica() -> type[Replica]:
+def _import_replica() -> tuple[type[Replica], Callable[[Endpoint], Parsers]]:
     try:
+        from workers.engines.vllm_parsers import parsers_of  # noqa: PLC0415
         from workers.engines.vllm_replica import Replica as replica_class  # noqa: PLC0415
     except ImportError as error:
         raise EngineRefused(
             f"vLLM cannot be imported: {error}; see the README for its installation"
         ) from error
-    return replica_class
+    return replica_class, parsers_of

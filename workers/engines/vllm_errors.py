@@ -5,12 +5,16 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Final
 
-from vllm.exceptions import GracefulHTTPError, VLLMClientError
+from vllm.exceptions import GracefulHTTPError, VLLMClientError, VLLMValidationError
 from vllm.v1.engine.exceptions import EngineDeadError
 
 from schemas.failure import ErrorClass, Stage
 from workers.errors import EngineDead, EngineFull, RequestRejected, TransientEngineError, WorkersError
+
+#: What vLLM calls the prompt in its refusals of one that is too long.
+_PROMPT: Final = frozenset({"input_text", "input_tokens"})
 
 
 @contextmanager
@@ -27,6 +31,8 @@ def translated() -> Iterator[None]:
         raise EngineDead(str(error)) from error
     except GracefulHTTPError as error:
         raise EngineFull(f"the engine is full: {error}") from error
+    except VLLMValidationError as error:
+        raise _named(error) from error
     except (VLLMClientError, ValueError) as error:
         raise RequestRejected(
             ErrorClass.INVALID, Stage.VALIDATE, f"the engine refuses it: {error}"
@@ -36,3 +42,12 @@ def translated() -> Iterator[None]:
     except BaseException as error:  # a panic in the tokenizer's Rust is no Exception
         cause = error.__cause__ or error
         raise TransientEngineError(f"{type(cause).__name__}: {cause}") from error
+
+
+def _named(error: VLLMValidationError) -> RequestRejected:
+    """With the field's name, where vLLM tells it."""
+    words, field = Exception.__str__(error), error.parameter
+    if field in _PROMPT:
+        return RequestRejected(ErrorClass.TOO_LONG, Stage.ENGINE, words)
+    place = "the engine refuses it" if field is None else f"$.body.{field}"
+    return RequestRejected(ErrorClass.INVALID, Stage.VALIDATE, f"{place}: {words}")

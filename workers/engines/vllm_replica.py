@@ -5,44 +5,44 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import difflib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Coroutine, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final, TypeVar
 
 from vllm.engine.arg_utils import AsyncEngineArgs
-from vllm.inputs.engine import tokens_input
 from vllm.outputs import PoolingRequestOutput, RequestOutput
 from vllm.pooling_params import PoolingParams
 from vllm.sampling_params import SamplingParams
 from vllm.v1.engine.async_llm import AsyncLLM
 
 from schemas.lane import PRIORITY
-from schemas.request import Body
+from schemas.request import Task
 from workers.clock import Clock
 from workers.engines.base import Answer, EngineCall
-from workers.engines.vllm_answer import check_ends, completion, embeddings, tokens_of
+from workers.engines.vllm_answer import Answers, check_ends, embeddings, finished, repeated, tokens_of
 from workers.engines.vllm_errors import translated
 from workers.engines.vllm_heartbeat import heartbeat
-from workers.engines.vllm_params import sampling_of
-from workers.engines.vllm_prompt import Prompter, chars_of
+from workers.engines.vllm_parsers import Parsers
+from workers.engines.vllm_rendering import Rendering
+from workers.engines.vllm_request import Asked, asked_of
+from workers.engines.vllm_sampling import Sampling, clamped_of, sampling_of
 from workers.errors import EngineDead, EngineRefused, InvalidOutput, TransientEngineError
 from workers.structured.child_process import ChildLimits, ChildProcess
 from workers.structured.guard import Guard
-from workers.structured.structure import Structure, structure_of
+from workers.structured.structure import Structure
 
 #: How long the engine core may take to end by itself before vLLM ends it.
 STOP_S_MAX: Final = 2.0
 #: Counted at each look at an idle engine: so many that they do not pass for slow steps.
 IDLE_STEPS: Final = 1_000
-#: Texts of so many characters are tokenized beside the loop: 10 ms and more, and 16 MiB take 20 s.
-ASIDE_CHARS_MIN: Final = 32 * 1024
 T = TypeVar("T")
 
 
 class Replica:
     """An AsyncLLM, its prompts and answers, and the guard before it."""
 
-    def __init__(self, engine_args: AsyncEngineArgs, clock: Clock) -> None:
+    def __init__(self, engine_args: AsyncEngineArgs, parsers: Parsers, clock: Clock) -> None:
+        self._parsers = parsers
         self._clock = clock
         self._heartbeat = heartbeat()
         self._config = engine_args.create_engine_config()
@@ -51,16 +51,16 @@ class Replica:
         self._guard = Guard(self._child)
         self._engine_args = engine_args
         self._idle_steps = 0
-        self._tokenizing = asyncio.Lock()
         self._warming: asyncio.Task[None] | None = None
+        self._tokens_max: int = model.max_model_len
         self._generates = model.runner_type == "generate"
         self._defaults = model.get_diff_sampling_param() if self._generates else {}
 
     @classmethod
-    async def started(cls, args: Mapping[str, Any], clock: Clock) -> Replica:
+    async def started(cls, args: Mapping[str, Any], parsers: Parsers, clock: Clock) -> Replica:
         """Start an engine on this loop: 20-100 s, most of them blocking."""
         _check_names(args)
-        replica = cls(AsyncEngineArgs(**args), clock)
+        replica = cls(AsyncEngineArgs(**args), parsers, clock)
         await replica._start()
         return replica
 
@@ -82,35 +82,46 @@ class Replica:
         # after a death vLLM closes those on this loop.
         await asyncio.to_thread(self._engine.engine_core.resources.ctx.term)
 
-    async def complete(self, call: EngineCall) -> Answer:
-        """Answer a chat or completion request."""
+    async def prepare(self, call: EngineCall) -> None:
+        """Bring the compiler's verdict on the structure of a request, so that it is known when the call begins."""
         with translated():
-            request = call.request
-            structure = structure_of(request.body)
+            asked = self._asked(call)
+            prompt = (await self._rendered(call, asked))[1][0]
+            sampling = self._sampling(asked, prompt)
+            if sampling.structure is not None:
+                await self._guard.check(sampling.structure)
+
+    async def complete(self, call: EngineCall) -> Answer:
+        """Answer a chat or completion request: each of its prompts."""
+        with translated():
+            asked = self._asked(call)
+            parser = self._answers.parser_of(asked) if call.request.task is Task.CHAT else None
+            conversation, prompts = await self._rendered(call, asked)
+            samplings = [self._sampling(asked, prompt) for prompt in prompts]
+            structure = samplings[0].structure
             if structure is not None:
                 await self._guard.check(structure)
-            prompt = await self._tokenized(request.body, lambda: self._prompter.prompt_of(request))
-            sampling = sampling_of(request, structure, self._prompter.room_tokens(prompt), self._defaults)
-            output = await self._generate(call, prompt, sampling.params)
-            check_ends(output, structure)
-            texts = self._texts(output, detokenized=sampling.params.detokenize)
-            await self._check_texts(output, structure, texts)
-            return completion(call, output, texts, self._clock.now_ms() // 1000, sampling.clamped)
+            outputs = await self._generate_all(call, asked, parser, prompts, samplings)
+            check_ends(outputs, structure, forced=_forced(asked.model))
+            if structure is not None:
+                await self._check_texts(asked, parser, structure, outputs)
+            outputs = [repeated(output, asked.copies) for output in outputs]
+            if call.request.task is Task.CHAT:
+                body = await self._answers.chat(call, asked, parser, conversation, outputs[0])
+            else:
+                body = self._answers.completion(call, asked, outputs)
+            room_tokens = self._tokens_max - max(len(prompt["prompt_token_ids"]) for prompt in prompts)
+            clamped = clamped_of(call.request.body, room_tokens)
+            return finished(body, outputs, self._clock.now_ms() // 1000, clamped)
 
     async def embed(self, call: EngineCall) -> Answer:
         """Answer an embedding request: all its inputs at once."""
         with translated():
-            body = call.request.body
-            inputs = await self._tokenized(body, lambda: self._prompter.inputs_of(body))
-            encodings = [
-                asyncio.ensure_future(self._encode(call, place, tokens))
-                for place, tokens in enumerate(inputs)
-            ]
-            try:
-                return embeddings(call, await asyncio.gather(*encodings))
-            finally:
-                for encoding in encodings:  # where one failed, the others are not waited for any more
-                    encoding.cancel()
+            asked = self._asked(call)
+            params = asked.model.to_pooling_params()
+            prompts = await self._rendering.embedding(asked)
+            encodings = [self._encode(call, place, prompt, params) for place, prompt in enumerate(prompts)]
+            return embeddings(call, asked, await _all(encodings))
 
     async def _start(self) -> None:
         if self._generates:
@@ -121,57 +132,94 @@ class Replica:
         except BaseException:
             await self._child.stop()
             raise
-        model = self._config.model_config
-        self._prompter = Prompter(self._engine.get_tokenizer(), model.max_model_len, model.get_vocab_size())
+        self._rendering = Rendering(self._config.model_config, self._engine.renderer, self._parsers)
+        if self._generates:
+            self._answers = Answers(self._engine, self._parsers)
 
     async def _warm_up(self) -> None:
         """The compiler imports beside the engine. Should that fail, the first structured request tries again."""
         with contextlib.suppress(TransientEngineError):
             await self._child.warm_up()
 
-    async def _tokenized(self, body: Body, tokenize: Callable[[], T]) -> T:
-        """In place, or beside the loop where it takes long; one at a time, for the memory that it takes."""
-        if chars_of(body) < ASIDE_CHARS_MIN:
-            return tokenize()
-        async with self._tokenizing:
-            return await asyncio.to_thread(tokenize)
+    def _asked(self, call: EngineCall) -> Asked:
+        return asked_of(call.request, self._tokens_max, self._defaults)
+
+    async def _rendered(self, call: EngineCall, asked: Asked) -> tuple[list[Any], list[Any]]:
+        if call.request.task is Task.CHAT:
+            return await self._rendering.chat(asked)
+        return [], await self._rendering.completion(asked)
+
+    def _sampling(self, asked: Asked, prompt: Mapping[str, Any]) -> Sampling:
+        return sampling_of(asked, len(prompt["prompt_token_ids"]), self._tokens_max, self._defaults)
+
+    async def _generate_all(
+        self,
+        call: EngineCall,
+        asked: Asked,
+        parser: Any,
+        prompts: Sequence[Any],
+        samplings: Sequence[Sampling],
+    ) -> list[RequestOutput]:
+        options = {} if parser is None else self._answers.reasoning_options(asked, parser, prompts[0])
+        if len(prompts) == 1:
+            return [await self._generate(call, call.id, prompts[0], samplings[0].params, options)]
+        return await _all(
+            [
+                self._generate(call, f"{call.id}#{place}", prompt, sampling.params, options)
+                for place, (prompt, sampling) in enumerate(zip(prompts, samplings, strict=True))
+            ]
+        )
 
     async def _generate(
-        self, call: EngineCall, prompt: Sequence[int], params: SamplingParams
+        self, call: EngineCall, name: str, prompt: Any, params: SamplingParams, options: Mapping[str, Any]
     ) -> RequestOutput:
-        salted = tokens_input(list(prompt), cache_salt=call.tenant)
+        prompt["cache_salt"] = call.tenant
         last: RequestOutput | None = None
-        async for output in self._engine.generate(salted, params, call.id, priority=PRIORITY[call.lane]):
-            last = output
-        if last is None:
-            raise TransientEngineError("the engine gave no output")
-        return last
-
-    async def _encode(self, call: EngineCall, place: int, tokens: list[int]) -> PoolingRequestOutput[Any]:
-        last: PoolingRequestOutput[Any] | None = None
-        params = PoolingParams(task="embed")
-        name = f"{call.id}#{place}"
-        async for output in self._engine.encode(
-            tokens_input(tokens), params, name, priority=PRIORITY[call.lane]
+        async for output in self._engine.generate(
+            prompt, params, name, priority=PRIORITY[call.lane], **options
         ):
             last = output
         if last is None:
             raise TransientEngineError("the engine gave no output")
+        if last.prompt is None:
+            last.prompt = prompt.get("prompt")
         return last
 
-    def _texts(self, output: RequestOutput, *, detokenized: bool) -> list[str]:
-        if detokenized:
-            return [one.text for one in output.outputs]
-        return [self._prompter.text_of(one.token_ids) for one in output.outputs]
+    async def _encode(
+        self, call: EngineCall, place: int, prompt: Any, params: PoolingParams
+    ) -> PoolingRequestOutput[Any]:
+        last: PoolingRequestOutput[Any] | None = None
+        name = f"{call.id}#{place}"
+        async for output in self._engine.encode(prompt, params.clone(), name, priority=PRIORITY[call.lane]):
+            last = output
+        if last is None:
+            raise TransientEngineError("the engine gave no output")
+        return last
 
     async def _check_texts(
-        self, output: RequestOutput, structure: Structure | None, texts: Sequence[str]
+        self, asked: Asked, parser: Any, structure: Structure, outputs: Sequence[RequestOutput]
     ) -> None:
-        if structure is None:
-            return
-        for text in texts:
+        for one in (one for output in outputs for one in output.outputs):
+            text = one.text
+            if parser is not None and parser.reasoning_parser is not None:
+                text = parser.extract_reasoning(text, asked.model)[1] or ""
             if fault := await self._guard.fault_of(structure, text):
-                raise InvalidOutput(fault, tokens_of(output))
+                raise InvalidOutput(fault, tokens_of(outputs))
+
+
+def _forced(request: Any) -> bool:
+    """A tool call is not only allowed but asked for."""
+    return getattr(request, "tool_choice", None) not in (None, "none", "auto")
+
+
+async def _all(works: Sequence[Coroutine[Any, Any, T]]) -> list[T]:
+    """Their results in order; where one fails, the others are not waited for any more."""
+    tasks = [asyncio.ensure_future(work) for work in works]
+    try:
+        return await asyncio.gather(*tasks)
+    finally:
+        for task in tasks:
+            task.cancel()
 
 
 def _check_names(args: Mapping[str, Any]) -> None:

@@ -147,8 +147,24 @@ def _compile(compiler: Any, kind: str, text: str) -> object:
         return compiler.compile_json_schema(text, any_whitespace=False, separators=(",", ":"))
     if kind == "regex":
         return compiler.compile_regex(text)
+    if kind == "structural_tag":
+        return _compile_tag(compiler, text)
     lark = not any("::=" in line.partition("#")[0].partition("//")[0] for line in text.split("\n"))
     return compiler.compile_lark(text) if lark else compiler.compile_grammar(text)
+
+
+def _compile_tag(compiler: Any, text: str) -> object:
+    """Its older form lists the structures and what begins one; the newer is one text."""
+    import xgrammar  # noqa: PLC0415
+
+    tag = json.loads(text)
+    if "structures" not in tag:
+        return compiler.compile_structural_tag(text)
+    items = [
+        xgrammar.StructuralTagItem(begin=one["begin"], schema=json.dumps(one["schema"]), end=one["end"])
+        for one in tag["structures"]
+    ]
+    return compiler.compile_structural_tag(items, tag["triggers"])
 
 
 def _compile_plainly(kind: str, text: str) -> object:

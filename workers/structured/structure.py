@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import msgspec
 
@@ -20,6 +21,12 @@ class Kind(StrEnum):
     REGEX = "regex"
     CHOICE = "choice"
     GRAMMAR = "grammar"
+    #: What vLLM's tool parsers make: free text with calls of a fixed form in it.
+    STRUCTURAL_TAG = "structural_tag"
+
+
+#: Kinds whose definition is text as it stands.
+_TEXTS: Final = frozenset({Kind.REGEX, Kind.GRAMMAR, Kind.STRUCTURAL_TAG})
 
 
 class Structure(NamedTuple):
@@ -50,12 +57,21 @@ def structure_of(body: Body) -> Structure | None:
     return asked[0] if asked else None
 
 
+def structure_in(outputs: Mapping[str, Any]) -> Structure | None:
+    """The one structure among values by kind. RequestRejected(invalid) where there are more."""
+    asked = _from_outputs(outputs)
+    if len(asked) > 1:
+        kinds = ", ".join(structure.kind for structure in asked)
+        raise rejected(f"exactly one structure can be asked for, here are: {kinds}")
+    return asked[0] if asked else None
+
+
 def rejected(message: str) -> RequestRejected:
     """A structure that no engine can follow."""
     return RequestRejected(ErrorClass.INVALID, Stage.VALIDATE, message)
 
 
-def _from_outputs(outputs: dict[str, Any]) -> list[Structure]:
+def _from_outputs(outputs: Mapping[str, Any]) -> list[Structure]:
     found = []
     for kind in Kind:
         value = outputs.get(kind.value)
@@ -89,7 +105,7 @@ def _from_format(response_format: dict[str, Any]) -> list[Structure]:
 def _text(kind: Kind, value: Any) -> str:
     if kind is Kind.JSON_OBJECT:
         return ""
-    if kind in (Kind.REGEX, Kind.GRAMMAR) or (kind is Kind.JSON and isinstance(value, str)):
+    if kind in _TEXTS or (kind is Kind.JSON and isinstance(value, str)):
         if not isinstance(value, str) or not value:
             raise rejected(f"$.body.structured_outputs.{kind} must be a non-empty string")
         return _written_anew(value) if kind is Kind.JSON else value
