@@ -34,13 +34,13 @@ class Endpoint:
     order: OrderName = "session"
     attempts_max: int = 3
     poison_deaths_max: int = 3
+    #: Passed to the engine, checked by it.
+    options: Mapping[str, Any] = field(default_factory=dict)
+    simulated: SimulatedTimes = field(default_factory=SimulatedTimes)
     #: vLLM's parser that finds the model's tool calls (`tool_choice: "auto"`); None: only forced calls are answered.
     tool_parser: str | None = None
     #: vLLM's parser that tells the model's reasoning from its answer.
     reasoning_parser: str | None = None
-    #: Passed to the engine, checked by it.
-    options: Mapping[str, Any] = field(default_factory=dict)
-    simulated: SimulatedTimes = field(default_factory=SimulatedTimes)
 
     @property
     def partitions_count(self) -> int:

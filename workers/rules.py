@@ -16,6 +16,8 @@ class Rules:
     slots_max: int = 32
     #: Calls handed over beyond the slots to an engine that answers on the spot: it never has two of them inside.
     ahead_calls_max: int = 256
+    #: Calls handed over beyond the slots while as many wait for a compiler and hold none.
+    preparing_calls_max: int = 64
     #: Engine attempts of one record that may fail for a passing reason.
     attempts_max: int = 3
     #: Engine deaths of one record, the last of them alone, until it is poison.

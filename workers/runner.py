@@ -22,6 +22,7 @@ from workers.engines.base import Engine
 from workers.errors import EngineDead, EngineStartError
 from workers.journal import StartJournal
 from workers.listener import Listener
+from workers.preparation import Preparation
 from workers.rules import Rules
 
 #: How often a waiting start looks whether it shall give up.
@@ -36,6 +37,7 @@ class Runner:
     ) -> None:
         listener = Listener(ended=self._publish, engine_died=self._engine_died, crashed=self._crashed)
         self._calls = CallLoop(engine, rules, clock, rng, journal, listener)
+        self._preparation = Preparation(engine, self._calls.accept, self._crashed)
         self._life = EngineLife(engine, rules, clock, self._crashed)
         self._rules = rules
         self._journal = journal
@@ -104,8 +106,9 @@ class Runner:
 
     @property
     def ahead(self) -> int:
-        """Calls that may be handed over beyond the slots, for the engine answers on the spot."""
-        return self._rules.ahead_calls_max if self._calls.at_once else 0
+        """Calls that may be handed over beyond the slots: the engine answers on the spot, or others hold no slot yet."""
+        at_once = self._rules.ahead_calls_max if self._calls.at_once else 0
+        return at_once + min(self._preparation.count, self._rules.preparing_calls_max)
 
     @property
     def engine_is_up(self) -> bool:
@@ -207,10 +210,10 @@ class Runner:
     def _drain(self) -> None:
         self._woken = False  # before the inbox is read: what comes later wakes anew
         while self._inbox:
-            self._guarded(self._calls.accept, self._inbox.popleft())
+            self._guarded(self._preparation.accept, self._inbox.popleft())
 
     def _cancel(self, ids: Sequence[str]) -> None:
-        self._gone += self._calls.cancel(ids)
+        self._gone += self._preparation.cancel(ids) + self._calls.cancel(ids)
 
     def _publish(self, batch: list[Finished]) -> None:
         self._gone += len(batch)

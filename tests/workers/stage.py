@@ -79,6 +79,9 @@ class ScriptedEngine:
     def submit(self, call: EngineCall) -> Any:
         return self.submit_later(call)
 
+    def prepare(self, request: Request) -> Any:
+        return None
+
     def steps(self) -> int:
         self.step += 1
         return self.step

@@ -65,6 +65,13 @@ class Engine(Protocol):
         Cancelling the promise aborts the call inside the engine.
         """
 
+    def prepare(self, request: Request) -> Awaitable[None] | None:
+        """What a request would wait for inside the engine though it needs none of its room, such as a compiler.
+
+        None: nothing, as nearly always. To be awaited before `submit`; it says nothing and may fail, for `submit`
+        finds out again, and quickly then.
+        """
+
     def steps(self) -> int:
         """How many steps the engine has made: a number that stands still while calls run means a hang.
 

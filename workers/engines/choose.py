@@ -19,5 +19,7 @@ def engine_for(
 ) -> Engine:
     """The engine, not yet started. What it leaves on disk goes below `state_dir`; `phase` is told what a start does."""
     if endpoint.engine == "simulated":
-        return SimulatedEngine(endpoint.simulated, endpoint.options)
+        return SimulatedEngine(
+            endpoint.simulated, endpoint.options, chooses_tools=endpoint.tool_parser is not None
+        )
     return VllmEngine(endpoint, phase=phase)

@@ -15,17 +15,18 @@ from typing import Any, Final
 import msgspec
 
 from schemas.failure import ErrorClass, Stage
-from schemas.request import Task
+from schemas.request import Body, Request, Task
 from workers.endpoint import SimulatedTimes
 from workers.engines.base import Answer, EngineCall
-from workers.engines.simulated_answer import answer_of, expected_answer, prompt_tokens
+from workers.engines.simulated_answer import answer_of, check_tool_choice, expected_answer, prompt_tokens
 from workers.engines.simulated_faults import NO_FAULTS, Faults, parse_faults
+from workers.engines.simulated_text import wished
 from workers.errors import EngineDead, InvalidOutput, RequestRejected, TransientEngineError
 from workers.structured.check_answer import check_schema, fault_of
 from workers.structured.child_process import ChildLimits, ChildProcess
 from workers.structured.effort import is_long, is_quick
 from workers.structured.guard import Guard
-from workers.structured.structure import Kind, Structure, structure_of
+from workers.structured.structure import Kind, Structure
 
 __all__ = ["SimulatedEngine", "expected_answer"]
 
@@ -40,8 +41,12 @@ class SimulatedEngine:
 
     tasks = frozenset(Task)
 
-    def __init__(self, times: SimulatedTimes, options: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self, times: SimulatedTimes, options: Mapping[str, Any] | None = None, *, chooses_tools: bool = False
+    ) -> None:
+        """`chooses_tools`: as a model with a tool parser, it may be left to choose (it never calls one then)."""
         self._times = times
+        self._chooses_tools = chooses_tools
         self._prompt_tokens_max: int | None = (options or {}).get("max_model_len")
         self._costs = times.prefill_tokens_per_s > 0 or times.decode_tokens_per_s > 0
         self._running: set[asyncio.Future[Answer]] = set()
@@ -63,10 +68,20 @@ class SimulatedEngine:
             raise EngineDead("the simulated engine is dead")
         if self._prompt_tokens_max is not None:
             self._check_length(call, self._prompt_tokens_max)
-        structure = structure_of(body)
+        if type(body) is not Body and not self._chooses_tools:
+            check_tool_choice(body)
+        if call.request.task is Task.COMPLETION and not body.prompt:
+            raise RequestRejected(ErrorClass.INVALID, Stage.VALIDATE, "$.body.prompt: it is empty")
+        structure = wished(body)
         if structure is not None and _needs_child(structure):
             return self._guarded(call, faults, structure)
         return self._begun(call, faults)
+
+    def prepare(self, request: Request) -> Awaitable[None] | None:
+        structure = wished(request.body)
+        if structure is None or not _is_compiled(structure) or self._guard.remembers(structure):
+            return None
+        return self._guard.check(structure)
 
     def steps(self) -> int:
         if self._dead:
@@ -76,6 +91,7 @@ class SimulatedEngine:
 
     async def stop(self) -> None:
         self._dead = True
+        await self._guard.stop()
         await self._child.stop()
         for future in tuple(self._running):
             future.cancel()
@@ -87,7 +103,7 @@ class SimulatedEngine:
 
     async def _guarded(self, call: EngineCall, faults: Faults, structure: Structure) -> Answer:
         """As the real engine does: what may take long is compiled and judged aside."""
-        if structure.kind in _COMPILED or is_long(structure):
+        if _is_compiled(structure):
             await self._guard.check(structure)
         begun = self._begun(call, faults)
         answer = begun if isinstance(begun, Answer) else await begun
@@ -104,12 +120,12 @@ class SimulatedEngine:
             raise RequestRejected(ErrorClass.TOO_LONG, Stage.ENGINE, text)
 
     def _answer(self, call: EngineCall) -> Answer:
-        structure = structure_of(call.request.body)
+        structure = wished(call.request.body)
         if structure is None:
-            return answer_of(call.request)
+            return answer_of(call.request, self._prompt_tokens_max)
         if not is_long(structure):
             check_schema(structure)
-        answer = answer_of(call.request)
+        answer = answer_of(call.request, self._prompt_tokens_max)
         for text in _texts(answer):
             if is_quick(structure, len(text)) and (fault := fault_of(structure, text)):
                 raise InvalidOutput(fault, answer.tokens)
@@ -130,7 +146,7 @@ class SimulatedEngine:
         """Until the first token, and until the last."""
         if not self._costs:
             return faults.sleep, faults.sleep
-        tokens, times = answer_of(call.request).tokens, self._times
+        tokens, times = answer_of(call.request, self._prompt_tokens_max).tokens, self._times
         first_token_s = faults.sleep
         if times.prefill_tokens_per_s:
             first_token_s += tokens.input / times.prefill_tokens_per_s
@@ -162,7 +178,8 @@ class SimulatedEngine:
             raise TransientEngineError("the simulated engine was told to fail")
         if call.attempt <= faults.invalid_output:
             raise InvalidOutput(
-                "the simulated engine was told to break the structure", answer_of(call.request).tokens
+                "the simulated engine was told to break the structure",
+                answer_of(call.request, self._prompt_tokens_max).tokens,
             )
         if faults.reject:
             raise RequestRejected(
@@ -170,10 +187,23 @@ class SimulatedEngine:
             )
 
 
+def _is_compiled(structure: Structure) -> bool:
+    return structure.kind in _COMPILED or is_long(structure)
+
+
 def _needs_child(structure: Structure) -> bool:
     return structure.kind in _COMPILED or not is_quick(structure, TEXT_CHARS)
 
 
 def _texts(answer: Answer) -> list[str]:
-    choices = answer.body["choices"]
-    return [choice["message"]["content"] if "message" in choice else choice["text"] for choice in choices]
+    return [_text(choice) for choice in answer.body["choices"]]
+
+
+def _text(choice: Mapping[str, Any]) -> str:
+    """What is held to the structure: the arguments of a tool call, else the text."""
+    message = choice.get("message")
+    if message is None:
+        return str(choice["text"])
+    return str(
+        message["tool_calls"][0]["function"]["arguments"] if "tool_calls" in message else message["content"]
+    )

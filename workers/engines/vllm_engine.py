@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Final
 
 from schemas.failure import ErrorClass, Stage
-from schemas.request import Task
+from schemas.request import Request, Task
 from workers.clock import Clock, SystemClock
 from workers.endpoint import Endpoint
 from workers.engines.base import Answer, EngineCall
@@ -59,6 +59,13 @@ class VllmEngine:
             text = f"$.url: the endpoint {self._endpoint.name} does {does}, not {task}"
             raise RequestRejected(ErrorClass.INVALID, Stage.VALIDATE, text)
         return self._replica.embed(call) if task is Task.EMBEDDING else self._replica.complete(call)
+
+    def prepare(self, request: Request) -> Awaitable[None] | None:
+        return (
+            None
+            if self._replica is None or request.task is Task.EMBEDDING
+            else self._replica.prepare(request)
+        )
 
     def steps(self) -> int:
         if self._replica is None:

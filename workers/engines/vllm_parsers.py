@@ -12,7 +12,7 @@ from vllm.tool_parsers import ToolParserManager
 from vllm.tool_parsers.abstract_tool_parser import ToolParser
 
 from workers.endpoint import Endpoint
-from workers.errors import EngineStartError
+from workers.errors import EngineRefused
 
 #: Our own, for models without a tool parser.
 FORCED_CALLS: Final = "headrace-forced-calls"
@@ -35,7 +35,7 @@ class Parsers(NamedTuple):
 
 
 def parsers_of(endpoint: Endpoint) -> Parsers:
-    """EngineStartError where vLLM has no parser of a name."""
+    """EngineRefused where vLLM has no parser of a name."""
     ToolParserManager.register_module(FORCED_CALLS, force=True, module=ForcedCallsParser)
     _check(endpoint.name, "tool_parser", endpoint.tool_parser, ToolParserManager.list_registered())
     _check(
@@ -49,4 +49,4 @@ def parsers_of(endpoint: Endpoint) -> Parsers:
 def _check(endpoint: str, key: str, name: str | None, known: Sequence[str]) -> None:
     if name is not None and name not in known:
         near = ", ".join(difflib.get_close_matches(name, known, n=3)) or ", ".join(known)
-        raise EngineStartError(f"endpoints.{endpoint}.{key}: vLLM has no parser {name!r}; it has: {near}")
+        raise EngineRefused(f"endpoints.{endpoint}.{key}: vLLM has no parser {name!r}; it has: {near}")

@@ -40,7 +40,6 @@ class Rendering:
     """Prompts for a model. `renderer`: vLLM's, of its tokenizer."""
 
     def __init__(self, model_config: Any, renderer: Any, parsers: Parsers) -> None:
-        self._renderer = renderer
         self._parsers = parsers
         self._in_place = self._online(model_config, InPlaceRenderer(renderer))
         self._aside = self._online(model_config, renderer)
@@ -57,15 +56,11 @@ class Rendering:
         return conversation, prompts
 
     async def completion(self, asked: Asked) -> list[Any]:
-        """A prompt for each that was given. An empty one begins with the model's first token, where it has one."""
+        """A prompt for each that was given."""
         request: CompletionRequest = asked.model
         rendered = await self._for(asked).render_completion(request)
         if isinstance(rendered, ErrorResponse):
             raise _refused(rendered)
-        first = self._renderer.get_bos_token_id()
-        for prompt in rendered:
-            if not prompt["prompt_token_ids"] and first is not None:
-                prompt["prompt_token_ids"] = [first]
         return list(rendered)
 
     async def embedding(self, asked: Asked) -> list[Any]:

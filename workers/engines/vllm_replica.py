@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import difflib
-from collections.abc import Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Coroutine, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final, TypeVar
 
@@ -15,8 +15,9 @@ from vllm.pooling_params import PoolingParams
 from vllm.sampling_params import SamplingParams
 from vllm.v1.engine.async_llm import AsyncLLM
 
+from schemas.bodies import ChatBody
 from schemas.lane import PRIORITY
-from schemas.request import Task
+from schemas.request import Request, Task
 from workers.clock import Clock
 from workers.engines.base import Answer, EngineCall
 from workers.engines.vllm_answer import Answers, check_ends, embeddings, finished, repeated, tokens_of
@@ -29,7 +30,7 @@ from workers.engines.vllm_sampling import Sampling, clamped_of, sampling_of
 from workers.errors import EngineDead, EngineRefused, InvalidOutput, TransientEngineError
 from workers.structured.child_process import ChildLimits, ChildProcess
 from workers.structured.guard import Guard
-from workers.structured.structure import Structure
+from workers.structured.structure import Structure, structure_of
 
 #: How long the engine core may take to end by itself before vLLM ends it.
 STOP_S_MAX: Final = 2.0
@@ -72,6 +73,7 @@ class Replica:
         return self._heartbeat.steps + self._idle_steps
 
     async def stop(self) -> None:
+        await self._guard.stop()
         await self._child.stop()
         if self._warming is not None:
             await self._warming
@@ -82,21 +84,22 @@ class Replica:
         # after a death vLLM closes those on this loop.
         await asyncio.to_thread(self._engine.engine_core.resources.ctx.term)
 
-    async def prepare(self, call: EngineCall) -> None:
-        """Bring the compiler's verdict on the structure of a request, so that it is known when the call begins."""
-        with translated():
-            asked = self._asked(call)
-            prompt = (await self._rendered(call, asked))[1][0]
-            sampling = self._sampling(asked, prompt)
-            if sampling.structure is not None:
-                await self._guard.check(sampling.structure)
+    def prepare(self, request: Request) -> Awaitable[None] | None:
+        """The compiler's verdict on the structure of a request, so that it is known when the call begins."""
+        body = request.body
+        if isinstance(body, ChatBody) and body.tools:
+            return self._compile_tools(request)
+        structure = structure_of(body)
+        if structure is None or self._guard.remembers(structure):
+            return None
+        return self._guard.check(structure)
 
     async def complete(self, call: EngineCall) -> Answer:
         """Answer a chat or completion request: each of its prompts."""
         with translated():
-            asked = self._asked(call)
+            asked = self._asked(call.request)
             parser = self._answers.parser_of(asked) if call.request.task is Task.CHAT else None
-            conversation, prompts = await self._rendered(call, asked)
+            conversation, prompts = await self._rendered(call.request, asked)
             samplings = [self._sampling(asked, prompt) for prompt in prompts]
             structure = samplings[0].structure
             if structure is not None:
@@ -117,7 +120,7 @@ class Replica:
     async def embed(self, call: EngineCall) -> Answer:
         """Answer an embedding request: all its inputs at once."""
         with translated():
-            asked = self._asked(call)
+            asked = self._asked(call.request)
             params = asked.model.to_pooling_params()
             prompts = await self._rendering.embedding(asked)
             encodings = [self._encode(call, place, prompt, params) for place, prompt in enumerate(prompts)]
@@ -141,11 +144,20 @@ class Replica:
         with contextlib.suppress(TransientEngineError):
             await self._child.warm_up()
 
-    def _asked(self, call: EngineCall) -> Asked:
-        return asked_of(call.request, self._tokens_max, self._defaults)
+    async def _compile_tools(self, request: Request) -> None:
+        """What structure tools become is known when they are rendered."""
+        with translated():
+            asked = self._asked(request)
+            prompts = (await self._rendered(request, asked))[1]
+            structure = self._sampling(asked, prompts[0]).structure
+            if structure is not None:
+                await self._guard.check(structure)
 
-    async def _rendered(self, call: EngineCall, asked: Asked) -> tuple[list[Any], list[Any]]:
-        if call.request.task is Task.CHAT:
+    def _asked(self, request: Request) -> Asked:
+        return asked_of(request, self._tokens_max, self._defaults)
+
+    async def _rendered(self, request: Request, asked: Asked) -> tuple[list[Any], list[Any]]:
+        if request.task is Task.CHAT:
             return await self._rendering.chat(asked)
         return [], await self._rendering.completion(asked)
 

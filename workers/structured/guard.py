@@ -30,6 +30,8 @@ class Guard:
         self._child = child
         self._verdicts_max = verdicts_max
         self._verdicts: OrderedDict[bytes, str | None] = OrderedDict()
+        #: One structure at a time: an answer that waits to be judged waits for one compilation, not for all of them.
+        self._compiling = asyncio.Lock()
         self._asked: dict[bytes, asyncio.Task[str | None]] = {}
 
     def known(self, structure: Structure) -> bool:
@@ -45,6 +47,14 @@ class Guard:
         self._verdicts.move_to_end(name)
         _raise(structure, self._verdicts[name])
         return True
+
+    def remembers(self, structure: Structure) -> bool:
+        """Whether `check` needs no compiler, whatever it says."""
+        return (
+            structure.kind in _HARMLESS
+            or len(structure.text) > TEXT_CHARS_MAX
+            or _name(structure) in self._verdicts
+        )
 
     async def check(self, structure: Structure) -> None:
         """Return where the structure can be compiled. RequestRejected(invalid) says why it cannot.
@@ -62,6 +72,13 @@ class Guard:
         self._remember(name, fault)
         _raise(structure, fault)
 
+    async def stop(self) -> None:
+        """Compile nothing more of what is waited for; whoever waits is cancelled."""
+        asked = list(self._asked.values())
+        for each in asked:
+            each.cancel()
+        await asyncio.gather(*asked, return_exceptions=True)
+
     async def fault_of(self, structure: Structure, text: str) -> str | None:
         """What is wrong with an answer to a structure that was checked; None where nothing is.
 
@@ -78,6 +95,10 @@ class Guard:
             return "the answer's check against the schema takes too much time"
 
     async def _compile(self, structure: Structure) -> str | None:
+        async with self._compiling:
+            return await self._fault_of_structure(structure)
+
+    async def _fault_of_structure(self, structure: Structure) -> str | None:
         try:
             if is_long(structure):
                 draft = draft_of(structure.schema).__name__
