@@ -15,7 +15,7 @@ import msgspec
 from schemas import headers as names
 from schemas.headers import Header, Headers
 from schemas.lane import Lane
-from schemas.result import STATUS_OK, Facts
+from schemas.result import STATUS_OK, Facts, ignored_told
 from schemas.times import Times
 from schemas.work import VERSION_HEADER
 
@@ -64,6 +64,8 @@ def write_answered(
     times = _times(facts.times)
     whole = _encode(body if type(body) is dict else dict(body))
     more = b',"clamped":' + _encode(dict(clamped)) if clamped else b""
+    if facts.ignored_count:
+        more += b',"ignored":' + _encode(ignored_told(facts))
     result = _RESULT % (name, _encode(custom_id), name, whole, who, cached, attempts, times, more)
     usage = _USAGE % (who, attempts, *tokens, cached, times)
     version, at = VERSION_HEADER, (names.SOURCE, source)

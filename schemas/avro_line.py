@@ -53,7 +53,7 @@ def request_of_avro(payload: bytes, schema: AvroSchema, refuse_unknown: bool = F
 
 def _careful(value: dict[str, Any], refuse_unknown: bool) -> Request:
     """Names first: what must not be given is told so, whatever its value."""
-    found = Ignored(refuse_unknown=refuse_unknown)
+    found = Ignored(refuse_unknown)
     body = value.get("body")
     task: Task | None = None
     try:
@@ -66,7 +66,7 @@ def _careful(value: dict[str, Any], refuse_unknown: bool) -> Request:
         raise BadRecord.invalid(explain(error, task)) from error
     if task is Task.CHAT and isinstance(body, dict):
         _judge_messages(line.body.messages or [], body["messages"], found)
-    return checked(task, narrow(without_foreign(task, line.body)), line, found)
+    return checked(task, narrow(without_foreign(line.url, line.body)), line, found)
 
 
 class _Address(msgspec.Struct):

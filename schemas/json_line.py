@@ -15,6 +15,7 @@ import msgspec
 from schemas.bodies import LINE_OF, WholeMessage
 from schemas.checks.line import checked, request_of, task_of, without_foreign
 from schemas.checks.narrow import narrow
+from schemas.checks.usual import usual_request
 from schemas.errors import BadRecord
 from schemas.explain import explain
 from schemas.fields.bodies import BODY_OF, LINE
@@ -31,20 +32,13 @@ class _Address(msgspec.Struct):
     url: str
 
 
-class _Messages(msgspec.Struct):
-    messages: list[dict[str, msgspec.Raw]] | None = None
-
-
-class _Held(msgspec.Struct):
-    body: _Messages
-
-
 _Names = dict[str, msgspec.Raw]
 _LINE: Final = msgspec.json.Decoder(Line)
 _ADDRESS: Final = msgspec.json.Decoder(_Address)
 _WHOLE: Final = {task: msgspec.json.Decoder(line) for task, line in LINE_OF.items()}
 _NAMES: Final = msgspec.json.Decoder(_Names)
-_HELD: Final = msgspec.json.Decoder(_Held)
+_MESSAGES: Final = msgspec.json.Decoder(list[_Names])
+_ROLE_FIELDS: Final = frozenset(WholeMessage.__struct_fields__)
 _SYNTAX: Final = msgspec.json.Decoder(msgspec.Raw)
 _ANY: Final = msgspec.json.Decoder()
 #: The first half of a surrogate pair without its second.
@@ -58,6 +52,9 @@ def request_of_json(value: bytes, refuse_unknown: bool = False) -> Request:
         line = _LINE.decode(value)
     except (msgspec.DecodeError, RecursionError):
         return _careful(value, refuse_unknown)
+    usual = usual_request(line)
+    if usual is not None:
+        return usual
     if _has_free_form(line.body):
         check_text(value)
     return request_of(line, refuse_unknown)
@@ -77,36 +74,43 @@ def _has_free_form(body: Body) -> bool:
 def _careful(value: bytes, refuse_unknown: bool) -> Request:
     """Names first: what must not be given is told so, whatever its value."""
     check_text(value)
-    found = Ignored(refuse_unknown=refuse_unknown)
+    found = Ignored(refuse_unknown)
     task: Task | None = None
     try:
-        task = task_of(_ADDRESS.decode(value).url)
         names = _NAMES.decode(value)
-        _judge_names(task, names, found)
+        task = task_of(_url(names, value))
+        found.judge_all(LINE, _others(names, LINE.honoured), "$")
+        inner = _body_names(names)
+        level = BODY_OF[task]
+        found.judge_all(level, _others(inner, level.honoured), "$.body")
         line = _WHOLE[task].decode(value)
-        if task is Task.CHAT:
-            _judge_messages(line.body.messages or [], value, found)
     except msgspec.ValidationError as error:
         raise _wrong_field(value, error, task) from error
     except msgspec.DecodeError as error:
         raise _not_json(value, error) from error
-    return checked(task, narrow(without_foreign(task, line.body)), line, found)
+    if task is Task.CHAT and line.body.messages:
+        _judge_messages(line.body.messages, _MESSAGES.decode(inner["messages"]), found)
+    return checked(task, narrow(without_foreign(line.url, line.body)), line, found)
 
 
-def _judge_names(task: Task, names: _Names, found: Ignored) -> None:
-    found.judge_all(LINE, _others(names, LINE.honoured), "$")
-    if bytes(names.get("body", b""))[:1] == b"{":
-        level = BODY_OF[task]
-        found.judge_all(level, _others(_NAMES.decode(names["body"]), level.honoured), "$.body")
+def _url(names: _Names, value: bytes) -> str:
+    """The line's own decoder says what is wrong with it."""
+    url = _plain(names["url"]) if "url" in names else None
+    return url if isinstance(url, str) else _ADDRESS.decode(value).url
 
 
-def _judge_messages(messages: list[Message], value: bytes, found: Ignored) -> None:
+def _body_names(names: _Names) -> _Names:
+    """None where the body is no object; that it must be one is told by its type."""
+    body = names.get("body", b"")
+    return _NAMES.decode(body) if bytes(body)[:1] == b"{" else {}
+
+
+def _judge_messages(messages: list[Message], named: list[_Names], found: Ignored) -> None:
     """Fields of no role at all: the others stand in the message itself, and are judged there."""
-    known = frozenset(WholeMessage.__struct_fields__)
-    for place, names in enumerate(_HELD.decode(value).body.messages or ()):
-        if not names.keys() <= known:
+    for place, names in enumerate(named):
+        if not names.keys() <= _ROLE_FIELDS:
             level = MESSAGE_OF[messages[place].role]
-            found.judge_all(level, _others(names, known), f"$.body.messages[{place}]")
+            found.judge_all(level, _others(names, _ROLE_FIELDS), f"$.body.messages[{place}]")
 
 
 def _others(names: _Names, known: frozenset[str]) -> dict[str, Any]:

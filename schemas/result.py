@@ -33,6 +33,9 @@ class Facts(msgspec.Struct, frozen=True):
     times: Times = NO_TIMES
     #: Tokens found in a cache, by tier.
     cached_tokens: Mapping[str, int] = NO_TOKENS
+    #: Fields without effect: the first of them by path, and how many there were.
+    ignored: tuple[str, ...] = ()
+    ignored_count: int = 0
 
 
 def answer_value(
@@ -42,6 +45,8 @@ def answer_value(
     told = _told(facts)
     if clamped:
         told["clamped"] = dict(clamped)
+    if facts.ignored_count:
+        told["ignored"] = ignored_told(facts)
     name = str(facts.source)
     whole = body if type(body) is dict else dict(body)
     return _line(name, custom_id, {"status_code": STATUS_OK, "request_id": name, "body": whole}, None, told)
@@ -52,8 +57,15 @@ def error_value(facts: Facts, custom_id: str | None, failure: Failure) -> bytes:
     told = _told(facts)
     if failure.retry_after_ms is not None:
         told["retry_after_ms"] = failure.retry_after_ms
+    if facts.ignored_count:
+        told["ignored"] = ignored_told(facts)
     error = {"code": failure.error_class, "message": shorten(failure.message)}
     return _line(str(facts.source), custom_id, None, error, told)
+
+
+def ignored_told(facts: Facts) -> dict[str, Any]:
+    """`headrace.ignored`."""
+    return {"paths": facts.ignored, "count": facts.ignored_count}
 
 
 def result_headers(source: Source, source_timestamp_ms: int, attempts: int, passing: Headers) -> Headers:

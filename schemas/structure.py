@@ -83,7 +83,8 @@ def _of_structured_outputs(wish: dict[str, Any]) -> Structure:
 def _checked(kind: StructureKind, value: object) -> Any:
     match kind:
         case StructureKind.CHOICE:
-            _check_choices(value)
+            if not are_choices(value):
+                raise _wrong("structured_outputs.choice", f"a list of 1 to {CHOICES_MAX} non-empty texts")
             return value
         case StructureKind.JSON:
             return _schema(value)
@@ -97,13 +98,12 @@ def _checked(kind: StructureKind, value: object) -> Any:
             return value
 
 
-def _check_choices(value: object) -> None:
-    right = f"a list of 1 to {CHOICES_MAX} non-empty texts"
+def are_choices(value: object) -> bool:
+    """A list of 1 to CHOICES_MAX non-empty texts."""
     if not isinstance(value, list) or not 1 <= len(value) <= CHOICES_MAX:
-        raise _wrong("structured_outputs.choice", right)
+        return False
     # Lists, not generators: this is on the path of every record with choices.
-    if not all(value) or set(map(type, value)) != {str}:
-        raise _wrong("structured_outputs.choice", right)
+    return all(value) and set(map(type, value)) == {str}
 
 
 def _schema(value: object) -> dict[str, Any]:

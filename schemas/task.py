@@ -14,8 +14,11 @@ class Task(StrEnum):
     EMBEDDING = "embedding"
 
 
+CHAT_URL: Final = "/v1/chat/completions"
+COMPLETION_URL: Final = "/v1/completions"
+EMBEDDING_URL: Final = "/v1/embeddings"
 TASK_OF_URL: Final[dict[str, Task]] = {
-    "/v1/chat/completions": Task.CHAT,
-    "/v1/completions": Task.COMPLETION,
-    "/v1/embeddings": Task.EMBEDDING,
+    CHAT_URL: Task.CHAT,
+    COMPLETION_URL: Task.COMPLETION,
+    EMBEDDING_URL: Task.EMBEDDING,
 }

@@ -41,3 +41,6 @@ class Finished(msgspec.Struct, frozen=True, gc=False):
     started_ms: int
     first_token_ms: int | None
     done_ms: int
+    #: Of the request: fields without effect, the first of them by path, and how many there were.
+    ignored: tuple[str, ...] = ()
+    ignored_count: int = 0

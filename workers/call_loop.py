@@ -181,8 +181,9 @@ class CallLoop:
         if type(answer) is Answer:
             self.outcomes["answered"] += 1
             first_ms = None if answer.first_token_s is None else now_ms
-            custom_id = call.request.custom_id
-            self.ends.add(Finished(call.id, custom_id, answer, 1, answer.tokens, now_ms, first_ms, now_ms))
+            of = call.request
+            ended = (call.id, of.custom_id, answer, 1, answer.tokens, now_ms, first_ms, now_ms)
+            self.ends.add(Finished(*ended, of.ignored, of.ignored_count) if of.ignored else Finished(*ended))
         else:
             self._await(self._first_run(call, now_ms), asyncio.ensure_future(answer))  # type: ignore[arg-type]
 

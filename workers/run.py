@@ -68,9 +68,18 @@ class Run:
     def _finished(
         self, outcome: Answer | Failure, tokens: Tokens, started_ms: int, first_ms: int | None, now_ms: int
     ) -> Finished:
-        call = self.call
+        request = self.call.request
         return Finished(
-            call.id, call.request.custom_id, outcome, self.attempts, tokens, started_ms, first_ms, now_ms
+            self.call.id,
+            request.custom_id,
+            outcome,
+            self.attempts,
+            tokens,
+            started_ms,
+            first_ms,
+            now_ms,
+            request.ignored,
+            request.ignored_count,
         )
 
     def abandon(self) -> None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from schemas.bodies import ChatBody, CompletionBody, GenerationBody
 from schemas.checks.lists import check_list
@@ -19,10 +18,19 @@ from schemas.request import Body
 from schemas.structure import structure_of
 from schemas.task import Task
 
+_FREE_CHOICES: Final = (None, "none", "auto")
+#: A member of an enumeration is slow to reach through its class.
+_CHAT, _COMPLETION = Task.CHAT, Task.COMPLETION
+
 
 def check_body(task: Task, body: Body, found: Ignored) -> None:
     """BadRecord (`invalid`) where they do not go together; in lists and objects, what has no effect is taken out."""
-    _CHECKS[task](body, found)
+    if task is _CHAT:
+        _check_chat(body, found)
+    elif task is _COMPLETION:
+        _check_completion(body, found)
+    else:
+        _check_embedding(body)
     if body.response_format is not None or body.structured_outputs is not None:
         sift_structures(body, found)
         structure = structure_of(body)
@@ -32,9 +40,6 @@ def check_body(task: Task, body: Body, found: Ignored) -> None:
         for name in body.metadata:
             if name not in METADATA.honoured:
                 found.add(path_of("$.body.metadata", name))
-
-
-_FREE_CHOICES: Final[tuple[Any, ...]] = (None, "none", "auto")
 
 
 def _check_chat(body: Body, found: Ignored) -> None:
@@ -87,15 +92,8 @@ def _check_generation(body: GenerationBody, found: Ignored) -> None:
         check_repetition(body.repetition_detection, found)
 
 
-def _check_embedding(body: Body, _found: Ignored) -> None:
+def _check_embedding(body: Body) -> None:
     if body.input is None:
         raise BadRecord.invalid("$.body.input: missing; an embedding needs text, texts or token ids")
     if isinstance(body.input, list):
         check_list("$.body.input", body.input, INPUT_TEXTS_MAX)
-
-
-_CHECKS: Final[Mapping[Task, Callable[[Body, Ignored], None]]] = {
-    Task.CHAT: _check_chat,
-    Task.COMPLETION: _check_completion,
-    Task.EMBEDDING: _check_embedding,
-}

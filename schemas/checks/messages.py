@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Final
 
 import msgspec
 
@@ -13,6 +13,13 @@ from schemas.errors import BadRecord
 from schemas.fields.ignored import Ignored
 from schemas.fields.messages import MESSAGE_OF
 from schemas.request import Message
+
+#: Fields that a role does not have.
+_FOREIGN: Final = {
+    (kind, role): tuple(name for name in kind.__struct_fields__ if name not in level.honoured)
+    for kind in (Message, WholeMessage)
+    for role, level in MESSAGE_OF.items()
+}
 
 
 def check_messages(messages: list[Message], found: Ignored) -> None:
@@ -43,11 +50,11 @@ def _checked(message: Message, where: str, found: Ignored) -> Message:
 
 
 def _of_its_role(message: Message, where: str, found: Ignored) -> Message:
-    level = MESSAGE_OF[message.role]
-    given: dict[str, Any] = {name: getattr(message, name) for name in message.__struct_fields__}
-    foreign = [name for name, value in given.items() if value is not None and name not in level.honoured]
-    for name in foreign:
-        found.judge(level, name, given[name], where)
+    foreign = [
+        name for name in _FOREIGN[message.__class__, message.role] if getattr(message, name) is not None
+    ]
     if not foreign:
         return message
+    for name in foreign:
+        found.judge(MESSAGE_OF[message.role], name, getattr(message, name), where)
     return msgspec.structs.replace(message, **dict.fromkeys(foreign))

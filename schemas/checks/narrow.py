@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from operator import attrgetter
+from typing import Any, Final
 
+import msgspec
+
+from schemas.bodies import ChatBody, CompletionBody, EmbeddingBody, WholeMessage
 from schemas.request import Body, Message
+
+
+def _seldom(whole: type[Body | Message], usual: type[Body | Message]) -> tuple[Callable[[Any], Any], Any]:
+    """What reads its seldom fields, and what that is where none is given."""
+    names = whole.__struct_fields__[len(usual.__struct_fields__) :]
+    return attrgetter(*names), (None,) * len(names)
+
+
+_OF_MESSAGE, _NO_MESSAGE_FIELDS = _seldom(WholeMessage, Message)
+_OF_BODY: Final[dict[type[Body], tuple[Callable[[Any], Any], Any]]] = {
+    whole: _seldom(whole, Body) for whole in (ChatBody, CompletionBody, EmbeddingBody)
+}
 
 
 def narrow(body: Body) -> Body:
     """The same fields in the smallest type that holds them."""
-    if _has_seldom(body, Body.__struct_fields__):
+    read, nothing = _OF_BODY[body.__class__]
+    if read(body) != nothing:
         return body
-    fields: dict[str, Any] = {name: getattr(body, name) for name in Body.__struct_fields__}
-    if body.messages is not None:
-        fields["messages"] = [_narrow_message(message) for message in body.messages]
-    return Body(**fields)
-
-
-def _narrow_message(message: Message) -> Message:
-    if _has_seldom(message, Message.__struct_fields__):
-        return message
-    return Message(*(getattr(message, name) for name in Message.__struct_fields__))
-
-
-def _has_seldom(value: Body | Message, usual: tuple[str, ...]) -> bool:
-    return any(getattr(value, name) is not None for name in value.__struct_fields__[len(usual) :])
+    if body.messages is not None and any(_OF_MESSAGE(m) != _NO_MESSAGE_FIELDS for m in body.messages):
+        return body
+    return msgspec.convert(body, Body, from_attributes=True)

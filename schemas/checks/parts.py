@@ -28,10 +28,10 @@ def part_text(part: str | dict[str, Any]) -> str:
 
 def _check_part(part: dict[str, Any], where: str, found: Ignored) -> None:
     kind = part.get("type")
+    level = PART_OF.get(kind) if isinstance(kind, str) else None
     for name in (kind, *part):
         if isinstance(name, str) and name in REFUSED_PARTS:
             raise BadRecord.invalid(f"{where}: {name} is not a text part; {REFUSED_PARTS[name]}")
-    level = PART_OF.get(kind) if isinstance(kind, str) else None
     if level is None:
         raise BadRecord.invalid(f"{where}: not a text part; {RIGHT}")
     field = TEXT_FIELD_OF[str(kind)]

@@ -20,7 +20,9 @@ _encode: Final = msgspec.json.Encoder().encode
 class Ignored:
     """Paths of fields without effect. Where unknown fields are refused, the first one is a BadRecord."""
 
-    def __init__(self, *, refuse_unknown: bool = False) -> None:
+    __slots__ = ("_refuse_unknown", "count", "paths")
+
+    def __init__(self, refuse_unknown: bool = False) -> None:
         self.paths: list[str] = []
         self.count = 0
         self._refuse_unknown = refuse_unknown

@@ -11,6 +11,7 @@ from workers.endpoint import Endpoint
 
 Compression = Literal["none", "gzip", "snappy", "lz4", "zstd"]
 InputFormat = Literal["json", "avro", "avro-registry"]
+UnknownFields = Literal["name", "refuse"]
 
 MIB = 1024 * 1024
 #: The headers that the service adds to a record, and the batch around it.
@@ -37,6 +38,8 @@ class InputBinding:
     schema: str | None = None
     tenant: str | None = None
     lane: Lane | None = None
+    #: Fields that nobody knows: named in the result, or the record is invalid.
+    unknown_fields: UnknownFields = "name"
 
 
 @dataclass(frozen=True, slots=True)

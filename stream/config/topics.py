@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,7 @@ from stream.config.table import Table
 
 FORMATS: Final = ("json", "avro", "avro-registry")
 COMPRESSIONS: Final = ("none", "gzip", "snappy", "lz4", "zstd")
+UNKNOWN_FIELDS: Final = ("name", "refuse")
 TENANT_BYTES_MAX: Final = 256
 
 
@@ -38,6 +40,7 @@ def _read_input(pattern: str, table: Table, tables: Table, folder: Path) -> Inpu
         schema=table.take("schema", text(), None),
         tenant=table.take("tenant", text(TENANT_BYTES_MAX), None),
         lane=None if lane is None else Lane(lane),
+        unknown_fields=table.take("unknown_fields", one_of(UNKNOWN_FIELDS), "name"),
     )
     table.close(("quota", "jobs"))
     return _with_schema(binding, table, folder)
@@ -56,7 +59,7 @@ def _with_schema(binding: InputBinding, table: Table, folder: Path) -> InputBind
         table.wrong("schema", f'names "{binding.schema}", which is no file beside the configuration')
     elif fault := _schema_fault(path):
         table.wrong("schema", f'names "{binding.schema}", which is {fault}')
-    return InputBinding(binding.pattern, binding.format, str(path), binding.tenant, binding.lane)
+    return replace(binding, schema=str(path))
 
 
 def _schema_fault(path: Path) -> str | None:

@@ -23,6 +23,8 @@ class Inlet(NamedTuple):
     #: Bound: nothing in a record can say otherwise.
     tenant: str | None = None
     lane: Lane | None = None
+    #: A record with a field that nobody knows is invalid; else the result names it.
+    refuse_unknown: bool = False
 
 
 class Bindings:
@@ -57,11 +59,12 @@ class Bindings:
         return found[0][1]
 
     def _inlet(self, binding: InputBinding) -> Inlet:
+        kind = JSON if binding.format == "json" else REGISTRY
         if binding.format == "avro":
             schema = _schema(binding)
             self.avro.append(schema)
-            return Inlet(schema.format, binding.tenant, binding.lane)
-        return Inlet(JSON if binding.format == "json" else REGISTRY, binding.tenant, binding.lane)
+            kind = schema.format
+        return Inlet(kind, binding.tenant, binding.lane, binding.unknown_fields == "refuse")
 
 
 def _schema(binding: InputBinding) -> AvroSchema:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import msgspec
+
 from schemas.carry import passing
 from schemas.control import Control, readable_control
 from schemas.custom_id import custom_id_in
@@ -47,6 +49,9 @@ class Refusals:
             return self._letters.write(record, failure, found)
         source = Source(record.topic(), record.partition(), record.offset())
         facts = Facts(source, found.endpoint, found.tenant, found.lane, attempts=0)
+        if request is not None:
+            said = {"ignored": request.ignored, "ignored_count": request.ignored_count}
+            facts = msgspec.structs.replace(facts, **said)
         custom_id = request.custom_id if request else custom_id_in(record.value())
         value = error_value(facts, custom_id, failure)
         headers = result_headers(source, max(0, record.timestamp()[1]), 0, passing(control.carried))

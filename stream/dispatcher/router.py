@@ -51,7 +51,7 @@ class Router:
             given = record.headers()
             control = read_control(given, key, self._headers_bytes_max) if given or key else NO_CONTROL
             value = record.value()
-            request = self._decode(value, inlet[0])
+            request = self._decode(value, inlet[0], inlet[3])
             body = request.body
             if body.model not in self._maps:
                 raise self._unknown_endpoint(body.model)
@@ -91,7 +91,7 @@ class Router:
         """A wrong header is found before the value is read; a value that cannot be read counts first."""
         if control is None and bad.failure.stage is Stage.VALIDATE:
             try:
-                self._decode(record.value(), inlet.format)
+                self._decode(record.value(), inlet.format, inlet.refuse_unknown)
             except BadRecord as value:
                 if value.failure.stage is Stage.DECODE:
                     return value.failure

@@ -17,6 +17,7 @@ MetricName = Literal[
     "headrace_engine_repeats_total",
     "headrace_engine_restarts_total",
     "headrace_tokens_total",
+    "headrace_ignored_fields_total",
     "headrace_stage_seconds",
     "headrace_dead_letters_total",
     "headrace_gap_records_total",
@@ -81,6 +82,11 @@ METRICS: dict[MetricName, Metric] = {
         "Times that a worker brought its dead or hanging engine back. The calls it held run again.",
     ),
     "headrace_tokens_total": Metric("counter", ("endpoint", "kind"), "Tokens. kind: input, output, cached."),
+    "headrace_ignored_fields_total": Metric(
+        "counter",
+        ("endpoint",),
+        "Fields of requests that had no effect; each result names its own under headrace.ignored.",
+    ),
     "headrace_stage_seconds": Metric(
         "histogram",
         ("stage", "lane"),

@@ -32,6 +32,8 @@ def facts_of(record: OpenRecord, now_ms: int) -> Facts:
         finished.attempts,
         _times(work, finished, queued_ms),
         {"engine": cached} if cached else NO_TOKENS,
+        finished.ignored,
+        finished.ignored_count,
     )
 
 

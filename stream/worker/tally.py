@@ -68,7 +68,11 @@ class WorkerTally:
         """Engine calls that came back in one batch."""
         if not records:
             return
-        tokens = [record.finished.tokens for record in records if record.finished is not None]
+        ends = [record.finished for record in records if record.finished is not None]
+        tokens = [end.tokens for end in ends]
+        ignored = sum([end.ignored_count for end in ends])
+        if ignored:
+            self._metrics.count("headrace_ignored_fields_total", ignored, endpoint=self._endpoint)
         for kind, amounts in zip(Tokens._fields, zip(*tokens, strict=True), strict=False):
             self._metrics.count("headrace_tokens_total", sum(amounts), endpoint=self._endpoint, kind=kind)
         for record in records[:SAMPLE_MAX]:

@@ -26,6 +26,8 @@ FACTS = st.builds(
     ATTEMPTS,
     st.builds(Times, *[st.none() | OFFSETS] * 4),
     TOKENS,
+    st.lists(TEXTS, max_size=2).map(tuple),
+    st.integers(0, 3),
 )
 PASSING = st.lists(st.tuples(TEXTS, st.none() | st.binary(max_size=4)), max_size=2)
 

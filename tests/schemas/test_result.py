@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -44,6 +45,14 @@ def test_what_was_clamped_is_told() -> None:
         "max_tokens": 9
     }
     assert "clamped" not in json.loads(answer_value(FACTS, None, {}, {}))["headrace"]
+
+
+def test_fields_without_effect_are_named_with_their_count() -> None:
+    facts = msgspec.structs.replace(FACTS, ignored=("$.body.user",), ignored_count=7)
+    failure = Failure(ErrorClass.ENGINE, Stage.ENGINE, "no")
+    for line in (answer_value(facts, None, {}), error_value(facts, None, failure)):
+        assert json.loads(line)["headrace"]["ignored"] == {"paths": ["$.body.user"], "count": 7}
+    assert "ignored" not in json.loads(answer_value(FACTS, None, {}))["headrace"]
 
 
 def test_an_error_as_a_result_has_class_and_message_and_when_to_try_again() -> None:
