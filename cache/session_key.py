@@ -1,7 +1,8 @@
 """The session key: who belongs together, and the 64-bit hash that finds their place.
 
-Explicit keys first (header, `prompt_cache_key`, record key), else a prefix of the prompt whose depth adapts
-(design: cache-and-routing, 2). The hash covers endpoint, tenant and key: equal ids of two tenants never meet.
+A session is named by the header `headrace-session`, else by the record key. Without a session `prompt_cache_key` finds
+the place, else a prefix of the prompt whose depth adapts. The hash covers endpoint, tenant and key: equal ids of two
+tenants never meet.
 """
 
 from __future__ import annotations
@@ -18,7 +19,6 @@ import msgspec
 from cache.prompt_prefix import prompt_prefix
 from schemas.control import NAME_BYTES_MAX, Control
 from schemas.request import Body
-from schemas.routing import check_name
 
 #: Scopes remembered; a scope is cheap to make again.
 SCOPES_MAX: Final = 4_096
@@ -26,7 +26,7 @@ _number_of: Final = Struct(">Q").unpack
 
 
 class SessionKey(msgspec.Struct, frozen=True, gc=False):
-    """`session` where the key is explicit, else `route`: the prefix key, 16 hexadecimal digits."""
+    """`session` where there is one, else `route`: what only finds a place, 16 hexadecimal digits."""
 
     session: str | None
     route: str | None
@@ -54,26 +54,38 @@ def session_key(
     extend: AbstractSet[int] = frozenset(),
     rules: PrefixRules = DEFAULT_RULES,
 ) -> SessionKey:
-    """The first hit of: header, `body.prompt_cache_key`, record key, prefix of the prompt.
+    """The first hit of: session, `body.prompt_cache_key`, prefix of the prompt.
 
-    `extend`: hashes of prefixes that too many share (the shard map's). BadRecord (`invalid`): a prompt_cache_key too long.
+    `extend`: hashes of prefixes that too many share (the shard map's).
     """
     scope = _scope(body.model, tenant)
-    session = explicit_session(control, body, record_key)
+    session = session_of(control, record_key)
     if session is not None:
-        digest = blake2b(b"%bs%b" % (scope, session.encode()), digest_size=8).digest()
+        digest = _digest_of_session(scope, session)
         return SessionKey(session, None, _number_of(digest)[0])
+    cache_key = body.prompt_cache_key
+    if cache_key:
+        digest = blake2b(b"%bc%b" % (scope, cache_key.encode()), digest_size=8).digest()
+        return SessionKey(None, digest.hex(), _number_of(digest)[0])
     return _prefix_key(scope, body, extend, rules)
 
 
-def explicit_session(control: Control, body: Body, record_key: bytes | None) -> str | None:
-    """The session that the producer named, None where it named none."""
+def session_of(control: Control, record_key: bytes | None) -> str | None:
+    """The session that a record belongs to, None where it stands outside."""
+    if control.order is not None:
+        return None
     if control.session is not None:
         return control.session
-    if body.prompt_cache_key:
-        check_name("$.body.prompt_cache_key", body.prompt_cache_key)
-        return body.prompt_cache_key
     return session_of_record_key(record_key) if record_key else None
+
+
+def session_hash(endpoint: str, tenant: str, session: str) -> str:
+    """What logs may say of a session: the 16 hexadecimal digits of its `SessionKey.hash`."""
+    return _digest_of_session(_scope(endpoint, tenant), session).hex()
+
+
+def _digest_of_session(scope: bytes, session: str) -> bytes:
+    return blake2b(b"%bs%b" % (scope, session.encode()), digest_size=8).digest()
 
 
 def session_of_record_key(key: bytes) -> str:

@@ -43,6 +43,8 @@ class Control(msgspec.Struct, frozen=True):
     errors: Errors = "dead-letter"
     #: How often this record was replayed.
     replay: int = 0
+    #: "none": the record stands outside its session.
+    order: Literal["none"] | None = None
     #: All headers of the producer, renamed for the work record.
     carried: Carried = ()
 
@@ -165,6 +167,14 @@ def _errors(name: str, value: bytes) -> str:
     return text
 
 
+def _order(name: str, value: bytes) -> str:
+    if value != b"none":
+        raise _wrong(
+            name, value, "none, or no such header: how sessions are ordered is the endpoint's setting"
+        )
+    return "none"
+
+
 def _wrong(name: str, value: bytes, right: str) -> BadRecord:
     shown = repr(value[:80])[1:]
     return BadRecord.invalid(f"header {name}: {shown} is wrong; right is {right}")
@@ -177,4 +187,5 @@ _READ: Final[dict[str, tuple[str, Callable[[str, bytes], Any]]]] = {
     names.DEADLINE: ("deadline_ms", _deadline),
     names.REPLY_TO: ("reply_to", _reply_to),
     names.ERRORS: ("errors", _errors),
+    names.ORDER: ("order", _order),
 }

@@ -21,6 +21,7 @@ LANE: Final = "headrace-lane"
 DEADLINE: Final = "headrace-deadline-ms"
 REPLY_TO: Final = "headrace-reply-to"
 ERRORS: Final = "headrace-errors"
+ORDER: Final = "headrace-order"
 
 # What the service sets.
 VERSION: Final = "headrace-version"

@@ -23,7 +23,7 @@ class Routed(msgspec.Struct, frozen=True, gc=False):
     tenant: str
     lane: Lane
     format: str
-    #: Explicit session; None: `route` is the prefix key.
+    #: None: outside any session, and `route` has found its place.
     session: str | None
     route: str | None
     slice: int

@@ -33,7 +33,7 @@ class WorkRecord(msgspec.Struct, frozen=True):
     source: Source
     #: ms of the input.
     source_timestamp_ms: int
-    #: Explicit session: its records run one at a time. None: no order.
+    #: Whose outputs keep their order. None: it stands outside any session.
     session: str | None
     tenant: str
     lane: Lane

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 EngineName = Literal["vllm", "simulated"]
-OrderName = Literal["session", "none"]
+#: Of a session: outputs in input order; runs too, one at a time; or neither.
+OrderName = Literal["session", "serial", "none"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -70,7 +70,7 @@ class OpenRecord:
         self.id = ""
         #: What `message` says; None where its headers could not be read.
         self.work: WorkRecord | None = None
-        #: With an explicit session where order counts: whose turn it is says `order`.
+        #: With a session where order counts: whose turn it is says `order`.
         self.session: SessionKey | None = None
         self.order: SessionOrder[OpenRecord] | None = None
         self.running = False

@@ -54,7 +54,7 @@ def _read_endpoint(name: str, table: Table, folder: Path) -> Endpoint:
         workers=table.take("workers", whole(1, WORKERS_MAX), default.workers),
         partitions=table.take("partitions", whole(1, 10_000), default.partitions),
         slots=table.take("slots", whole(1, 4096), default.slots),
-        order=table.take("order", one_of(("session", "none")), default.order),
+        order=table.take("order", one_of(("session", "serial", "none")), default.order),
         attempts_max=table.take("attempts_max", whole(1, 100), default.attempts_max),
         poison_deaths_max=table.take("poison_deaths_max", whole(1, 1000), default.poison_deaths_max),
         options=paths_in(folder, _read_options(table, engine)),

@@ -51,13 +51,8 @@ class Places:
     def find(
         self, control: Control, body: Body, key: bytes | None, tenant: str, lane: Lane, kind: str
     ) -> Routing:
-        """`kind`: the header `headrace-format`. BadRecord (`invalid`): a session key that is too long."""
-        if (
-            not key
-            or control.session is not None
-            or body.prompt_cache_key is not None
-            or len(key) > KEY_BYTES_MAX
-        ):
+        """`kind`: the header `headrace-format`."""
+        if not key or control.session is not None or control.order is not None or len(key) > KEY_BYTES_MAX:
             return self._make(control, body, key, tenant, lane, kind)
         seen = (key, body.model, tenant, lane, kind)
         routing = self._seen.get(seen)

@@ -2,7 +2,7 @@
 
 An eager rebalance takes every partition away and gives most back within a heartbeat. Key of a call: topic, partition,
 offset and leader epoch of its work record. Where somebody else has committed to the partition meanwhile, a session's
-earlier record may have been answered by a run that began later than ours: then only records without a session stay.
+earlier record may have been answered by a run that began later than ours: with `serial` order none of a session stays.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Orphans:
         gone = [
             record
             for record in self._records.values()
-            if record.place not in unchanged and not (record.place in partitions and record.session is None)
+            if record.place not in unchanged and not (record.place in partitions and _in_any_turn(record))
         ]
         self.cancel(gone)
         self._left_at.clear()
@@ -74,6 +74,11 @@ class Orphans:
         """Those whose partition did not come back in time."""
         if self._records and now_s >= self._expires_s:
             self.cancel(list(self._records.values()))
+
+
+def _in_any_turn(record: OpenRecord) -> bool:
+    """Its run may have begun before one of its session's elders'."""
+    return record.order is None or not record.order.serial
 
 
 def key_of(record: OpenRecord) -> str:

@@ -86,7 +86,7 @@ class _Builder:
         self._name = name
         self._parts = parts
         self._sockets = sockets
-        self._share = Share()
+        self._share = Share(serial=endpoint.order == "serial")
         self._orphans = Orphans(parts.runner.cancel, self._share.running, parts.rules.adopt_s)
         self._targets = Targets()
         self._targets.partitions_of.update(_own_partitions(settings, sockets.admin, parts))
@@ -110,7 +110,7 @@ class _Builder:
                 self._orphans,
                 self._finishing,
                 lane_of,
-                ordered=self._endpoint.order == "session",
+                ordered=self._endpoint.order != "none",
                 take_back=self._take_back,
             ),
             hand_over=self._hand_over(),

@@ -1,12 +1,13 @@
-"""RUNNING -> DONE: outputs are written, the session's next record may start."""
+"""RUNNING -> DONE: outputs are written, and may go once those of the session's elders may."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
 from schemas.failure import Failure
-from stream.commit.open_record import OpenRecord
+from stream.commit.open_record import OWN, OpenRecord
 from stream.errors import LedgerBroken
+from stream.ledger.order import SessionKey, SessionOrder
 from stream.worker.outputs import OutputWriter
 from stream.worker.share import Share
 from workers.call import Finished
@@ -50,16 +51,28 @@ class Finishing:
         self.done(record)
 
     def done(self, record: OpenRecord) -> None:
-        """Its outputs are ready for a transaction; its session's next record may start."""
+        """Its outputs are there. They are ready for a transaction in its turn, and so are those that waited for it."""
+        self._writer.write(record)
+        order, session = record.order, record.session
+        if order is None or session is None:
+            self._ready(record)
+        else:
+            self._in_turn(order, session, record)
+        self._reach("done")
+
+    def _in_turn(self, order: SessionOrder[OpenRecord], session: SessionKey, record: OpenRecord) -> None:
+        released = order.finish(session, record, record.size_bytes)
+        for each in released:
+            if each is not record and each.target is not OWN:
+                self._writer.write(each)  # what is known of its reply topic may have changed while it waited
+            self._ready(each)
+        if order.serial and released and (follower := order.first(session)) is not None:
+            self._share.waiting[follower.lane].append(follower)
+
+    def _ready(self, record: OpenRecord) -> None:
         ledger = record.ledger
         if ledger is None:
             raise LedgerBroken(f"offset {record.offset} ended, but its partition is gone")
-        self._writer.write(record)
         record.ready_s = self._clock_s()
         ledger.finish(record.offset)
         self._share.ready.add(record)
-        self._reach("done")
-        if record.order is not None and record.session is not None:
-            follower = record.order.done(record.session)
-            if follower is not None:
-                self._share.waiting[follower.lane].append(follower)

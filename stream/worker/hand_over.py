@@ -90,8 +90,11 @@ class HandOver:
         free = self._free()
         waiting = {lane: len(self._share.waiting[lane]) for lane in LANES}
         calls: list[Call] = []
-        for lane, count in self._turns.share(waiting, free):
-            self._take(lane, count, calls)
+        if self._share.held_bytes > self._ready_bytes_max:
+            self._take_first(free, calls)
+        else:
+            for lane, count in self._turns.share(waiting, free):
+                self._take(lane, count, calls)
         self._runner.submit(calls)
         return len(calls)
 
@@ -163,7 +166,7 @@ class HandOver:
                 book = record.ledger
                 if book is None or book.partition in self._stalled:
                     continue
-                if not self._waits_for_condemned(book):
+                if _is_next(record) and not self._waits_for_condemned(book):
                     del queue[place]
                     return record
         return None
@@ -171,6 +174,11 @@ class HandOver:
     def _waits_for_condemned(self, book: Ledger) -> bool:
         """Its convicted record must be ended before another is named; unless nothing is read before it comes by."""
         if book.condemned is None:
+            return False
+        if book.condemned in book.open:
+            book.condemned = (
+                None  # ended, but its dead letter waits for an elder of its session: that one must run
+            )
             return False
         if book.room and book.partition not in self._share.paused:
             return True
@@ -189,6 +197,20 @@ class HandOver:
             record = queue.popleft()
             if record.ledger is not None:
                 self._append(record, calls)
+
+    def _take_first(self, count: int, calls: list[Call]) -> None:
+        """Too much has finished and waits for elders: only what waits for none may start, or nothing would free it."""
+        for lane in LANES:
+            queue, passed_over = self._share.waiting[lane], deque[OpenRecord]()
+            while queue and len(calls) < count:
+                record = queue.popleft()
+                if record.ledger is None:
+                    continue
+                if _is_next(record):
+                    self._append(record, calls)
+                else:
+                    passed_over.append(record)
+            queue.extendleft(reversed(passed_over))
 
     def _append(self, record: OpenRecord, calls: list[Call]) -> None:
         """Decode at the last moment: what waits holds the original bytes only."""
@@ -226,3 +248,8 @@ class HandOver:
             for record in reversed(records):
                 if record.ledger is not None:
                     self._share.waiting[record.lane].appendleft(record)
+
+
+def _is_next(record: OpenRecord) -> bool:
+    """No elder of its session is still to finish."""
+    return record.order is None or record.session is None or record.order.is_first(record.session, record)

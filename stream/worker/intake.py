@@ -25,8 +25,8 @@ _LOG = logging.getLogger(__name__)
 class Intake:
     """FETCHED or SKIPPED.
 
-    `lane_of` says which lane a work topic is; `ordered`: one run at a time per session; `take_back` ends the death mark
-    of a partition that is left.
+    `lane_of` says which lane a work topic is; `ordered`: sessions count; `take_back` ends the death mark of a partition
+    that is left.
     """
 
     def __init__(
@@ -90,24 +90,23 @@ class Intake:
             self._finishing.fail(record, Failure(ErrorClass.UNREADABLE, Stage.DECODE, str(error)))
             return
         record.message = None
-        if offset == ledger.condemned:
-            record.prior_attempts = max(1, ledger.deaths_past)
-            self._finishing.fail(record, _POISON)
-            return
+        may_start = True
         if self._ordered and work.session is not None:
             record.session = (work.tenant, work.session)
             record.order = self._share.orders[ledger.partition]
-        if self._orphans and self._adopt(record):
-            return
-        if record.order is None or record.order.admit(record.session, record):  # type: ignore[arg-type]
+            may_start = record.order.admit(record.session, record)
+        if offset == ledger.condemned:
+            record.prior_attempts = max(1, ledger.deaths_past)
+            self._finishing.fail(record, _POISON)
+        elif not (self._orphans and self._adopt(record, may_start)) and may_start:
             self._share.waiting[record.lane].append(record)
 
-    def _adopt(self, record: OpenRecord) -> bool:
+    def _adopt(self, record: OpenRecord, may_start: bool) -> bool:
         """It runs here already, or is done: an earlier assignment of this partition started it."""
         orphan = self._orphans.take(key_of(record))
         if orphan is None:
             return False
-        if record.order is not None and not record.order.admit(record.session, record):  # type: ignore[arg-type]
+        if not may_start:
             self._orphans.cancel([orphan])  # its turn has not come: this run began too early to count
             return True
         record.id, record.finished, record.failure = orphan.id, orphan.finished, orphan.failure

@@ -61,8 +61,7 @@ class OutputWriter:
                 self._answer(record)
                 return
             record.failure = refusal
-        errors_as_result = record.work is not None and record.work.errors == "result"
-        self._put(record, Form.ERROR_RESULT if errors_as_result else Form.DEAD_LETTER)
+        self._put(record, Form.ERROR_RESULT if self._may_tell(record) else Form.DEAD_LETTER)
 
     def give_up(self, record: OpenRecord, failure: Failure) -> bool:
         """Rewrite in the next smaller form, for `failure`; False where there is none."""
@@ -76,6 +75,13 @@ class OutputWriter:
         may_tell = first and record.work is not None and record.work.errors == "result"
         self._put(record, Form.ERROR_RESULT if may_tell else Form.DEAD_LETTER)
         return True
+
+    def _may_tell(self, record: OpenRecord) -> bool:
+        """Its error may go where its answer was asked for."""
+        work = record.work
+        if work is None or work.errors != "result":
+            return False
+        return work.reply_to is None or self._refusal(*work.reply_to) is None
 
     def _refusal(self, topic: str, partition: int | None) -> Failure | None:
         """Why an answer cannot go where it was asked for, as far as is known now."""

@@ -24,7 +24,8 @@ class Quarantine(NamedTuple):
 class Share:
     """Ledgers, orders and queues. Every queue holds open records only, so K bounds them all."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, serial: bool = False) -> None:
+        self._serial = serial
         self.ledgers: dict[Partition, Ledger] = {}
         self.orders: dict[Partition, SessionOrder[OpenRecord]] = {}
         self.quarantined: dict[Partition, Quarantine] = {}
@@ -42,7 +43,7 @@ class Share:
 
     def own(self, partition: Partition, ledger: Ledger) -> None:
         self.ledgers[partition] = ledger
-        self.orders[partition] = SessionOrder()
+        self.orders[partition] = SessionOrder(serial=self._serial)
         self.quarantined.pop(partition, None)
         self.paused.discard(partition)
 
@@ -60,6 +61,11 @@ class Share:
         for lane, queue in self.waiting.items():
             self.waiting[lane] = deque(record for record in queue if record.ledger is not None)
         return dropped
+
+    @property
+    def held_bytes(self) -> int:
+        """Of finished answers that wait for an elder of their session."""
+        return sum(order.finished_bytes for order in self.orders.values())
 
     @property
     def waiting_count(self) -> int:

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cache.session_key import PrefixRules, SessionKey, session_key
+from cache.session_key import PrefixRules, SessionKey, session_hash, session_key
 from schemas.control import NO_CONTROL, Control
-from schemas.errors import BadRecord
 from schemas.request import Body, Message
 
 RULES = PrefixRules(block_bytes=10, blocks_max=4)
@@ -30,9 +29,13 @@ def key_of(body: Body, extend: frozenset[int] = frozenset(), tenant: str = "acme
 def test_the_first_hit_wins() -> None:
     body = asks("hi", prompt_cache_key="cache")
     assert session_key(Control(session="header"), body, b"record", "t").session == "header"
-    assert session_key(NO_CONTROL, body, b"record", "t").session == "cache"
+    assert session_key(NO_CONTROL, body, b"record", "t").session == "record"
+    assert session_key(NO_CONTROL, body, None, "t").session is None
+    assert session_key(Control(session="header", order="none"), body, b"record", "t").session is None
     assert session_key(NO_CONTROL, asks("hi", prompt_cache_key=""), b"record", "t").session == "record"
     prefix = session_key(NO_CONTROL, asks("hi"), None, "t")
+    cached = session_key(NO_CONTROL, body, None, "t")
+    assert cached.route == f"{cached.hash:016x}" != prefix.route
     assert prefix.session is None
     assert prefix.route == f"{prefix.hash:016x}"
 
@@ -55,15 +58,24 @@ def test_a_record_key_of_256_bytes_is_itself() -> None:
     assert session_key(NO_CONTROL, asks("hi"), b"k" * 256, "t").session == "k" * 256
 
 
-def test_a_prompt_cache_key_is_at_most_256_bytes() -> None:
-    with pytest.raises(BadRecord, match=r"\$\.body\.prompt_cache_key: 258 bytes"):
-        session_key(NO_CONTROL, asks("hi", prompt_cache_key="é" * 129), None, "t")
+def test_a_prompt_cache_key_routes_what_stands_outside_its_session_and_names_no_session() -> None:
+    outside = session_key(
+        Control(session="s", order="none"), asks("a", prompt_cache_key="c" * 300), b"k", "t"
+    )
+    assert outside == session_key(NO_CONTROL, asks("b", prompt_cache_key="c" * 300), None, "t")
+    assert outside.session is None
+    assert outside.hash != session_key(Control(session="c" * 300), asks("a"), None, "t").hash
+
+
+def test_a_log_may_tell_the_hash_of_a_session() -> None:
+    found = session_key(Control(session="s"), Body("sim"), None, "t")
+    assert session_hash("sim", "t", "s") == f"{found.hash:016x}"
 
 
 def test_an_explicit_session_is_the_same_for_every_prompt_and_source_of_the_name() -> None:
     named = session_key(Control(session="s"), asks("a"), None, "t")
     assert named == session_key(NO_CONTROL, asks("b"), b"s", "t")
-    assert named == session_key(NO_CONTROL, asks("c", prompt_cache_key="s"), b"other", "t")
+    assert named == session_key(NO_CONTROL, asks("c", prompt_cache_key="other"), b"s", "t")
 
 
 def test_endpoints_and_tenants_never_meet() -> None:

@@ -24,6 +24,7 @@ def test_every_control_header_is_read() -> None:
         ("headrace-deadline-ms", b"1764400000000"),
         ("headrace-reply-to", b"headrace.replies.a:3"),
         ("headrace-errors", b"result"),
+        ("headrace-order", b"none"),
         ("mine", b"1"),
     ]
     control = read_control(headers)
@@ -34,6 +35,7 @@ def test_every_control_header_is_read() -> None:
         deadline_ms=1764400000000,
         reply_to=ReplyTo("headrace.replies.a", 3),
         errors="result",
+        order="none",
         carried=control.carried,
     )
 
@@ -47,7 +49,7 @@ def test_the_last_of_a_repeated_header_wins() -> None:
 
 
 @pytest.mark.parametrize("nothing", [None, b""])
-@pytest.mark.parametrize("name", ["session", "tenant", "lane", "deadline-ms", "reply-to", "errors"])
+@pytest.mark.parametrize("name", ["session", "tenant", "lane", "deadline-ms", "reply-to", "errors", "order"])
 def test_null_and_empty_headers_count_as_absent(name: str, nothing: bytes | None) -> None:
     control = read_control([(f"headrace-{name}", nothing)])
     assert control == Control(carried=((f"headrace-in.{name}", nothing),))
@@ -101,6 +103,11 @@ LIES: dict[str, tuple[Header, str]] = {
     "reply-to partition -1": (("headrace-reply-to", b"a:-1"), "the partition a number"),
     "reply-to partition empty": (("headrace-reply-to", b"a:"), "the partition a number"),
     "reply-to not UTF-8": (("headrace-reply-to", b"\xff"), "UTF-8"),
+    "order serial": (
+        ("headrace-order", b"serial"),
+        "header headrace-order: 'serial' is wrong; right is none",
+    ),
+    "order not UTF-8": (("headrace-order", b"\xff"), "right is none"),
     "errors maybe": (("headrace-errors", b"maybe"), "dead-letter or result"),
 }
 

@@ -159,7 +159,7 @@ def test_damaged_wire_format(edits: list[tuple[float, str, bytes]], schema_id: i
 
 
 CONTROL_NAMES = st.sampled_from(
-    ["session", "tenant", "lane", "deadline-ms", "reply-to", "errors", "source", "replay", "in.lane"]
+    ["session", "tenant", "lane", "deadline-ms", "reply-to", "errors", "order", "source", "replay", "in.lane"]
 ).map("headrace-{}".format)
 VALUES = (
     st.none() | st.binary(max_size=12) | st.sampled_from([b"batch", b"17", b"a:3", b"result", b"\xc3\xa9"])

@@ -65,7 +65,6 @@ INVALID: dict[str, bytes] = {
         body_response_format={"type": "json_schema", "json_schema": {"name": "x", "schema": "no"}}
     ),
     "a long tenant in metadata": line(body_metadata={"tenant": "x" * 257}),
-    "a long prompt_cache_key": line(body_prompt_cache_key="x" * 257),
     "invocations, which come later": line(url="/serving-endpoints/sim/invocations"),
 }
 

@@ -37,7 +37,6 @@ def dead(value: bytes, headers: Headers | None = None) -> DeadLetter:
         ({"body_model": "simm"}, None, "unknown_endpoint"),
         ({}, [("headrace-reply-to", b"headrace.replies.none")], "unwritable"),
         ({}, [("headrace-reply-to", b"other")], "invalid"),
-        ({"body_prompt_cache_key": "x" * 257}, None, "invalid"),
     ],
 )
 def test_what_the_body_says_is_found_once_it_was_decoded(

@@ -27,6 +27,7 @@ def made() -> Places:
     [
         [],
         [("headrace-session", b"s")],
+        [("headrace-session", b"s"), ("headrace-order", b"none")],
         [("mine", b"1"), ("headrace-lane", b"batch"), ("headrace-replay", b"2")],
     ],
 )

@@ -78,6 +78,10 @@ class FakeRunner:
         tokens = outcome.tokens if isinstance(outcome, Answer) else Tokens(3, 0, 0)
         self._ended.append(Finished(call.id, call.request.custom_id, outcome, 1, tokens, 1_000, 1_000, 1_001))
 
+    def run_of(self, call: Call) -> int:
+        """The number of a call's run."""
+        return self._run_of[call.id]
+
     def end_all(self) -> None:
         for call in list(self.inside.values()):
             self.end(call.source)

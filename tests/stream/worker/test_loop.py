@@ -42,8 +42,8 @@ def test_after_a_crash_only_what_was_not_committed_runs_again() -> None:
     assert house.outputs_of() == {str(source): 1 for source in sources}
 
 
-def test_records_of_one_session_run_one_at_a_time_in_order() -> None:
-    house = House()
+def test_with_serial_order_records_of_one_session_run_one_at_a_time() -> None:
+    house = House(order="serial")
     sources = house.put(3, session="s")
     worker = house.worker(auto=False).turn(3)
     assert worker.runner.started == sources[:1]
@@ -64,13 +64,6 @@ def test_other_sessions_do_not_wait_for_a_slow_one() -> None:
                 worker.runner.end(call.source)
         worker.turn(5)
     assert house.outputs_of() == {str(source): 1 for source in quick}
-
-
-def test_without_order_a_session_does_not_serialise() -> None:
-    house = House(order="none")
-    sources = house.put(3, session="s")
-    worker = house.worker(auto=False).turn(3)
-    assert worker.runner.started == sources
 
 
 def test_an_interactive_answer_does_not_wait_for_the_interval_and_batch_does() -> None:

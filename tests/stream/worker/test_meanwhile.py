@@ -32,7 +32,7 @@ class Slow:
 @pytest.mark.parametrize("session", [None, "one"])
 def test_slots_that_become_free_are_filled_while_a_transaction_is_under_way(session: str | None) -> None:
     slots = 1 if session else 4
-    house = House(slots=slots)
+    house = House(slots=slots, order="serial")
     slow = Slow()
     worker = house.worker(auto=False, reach=slow).turn(5)
     sources = house.put(3 * slots, session=session)

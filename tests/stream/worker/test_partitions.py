@@ -84,8 +84,11 @@ def test_a_partition_that_goes_to_another_takes_its_calls_along() -> None:
     assert second.runner.started == sources
 
 
-def test_a_session_is_not_adopted_after_another_owner_committed() -> None:
-    house = House()
+@pytest.mark.parametrize(("order", "cancelled"), [("serial", 1), ("session", 0)])
+def test_a_run_is_adopted_after_another_owner_committed_unless_runs_have_an_order(
+    order: str, cancelled: int
+) -> None:
+    house = House(order=order)
     sources = house.put(1, session="s") + house.put(1)
     worker = house.worker(auto=False).turn(4)
     owned = list(worker.share.ledgers)
@@ -97,8 +100,8 @@ def test_a_session_is_not_adopted_after_another_owner_committed() -> None:
     begin = worker.steps.assignment.assigned(owned)
     worker.sockets.consumer.seek(place, begin[place])
     worker.turn(4)
-    assert len(worker.runner.cancelled) == 1
-    assert worker.runner.started == [*sources, sources[0]]
+    assert len(worker.runner.cancelled) == cancelled
+    assert worker.runner.started == [*sources, *sources[:cancelled]]
 
 
 def test_lost_partitions_are_never_committed() -> None:

@@ -78,7 +78,7 @@ def test_a_predecessors_victim_is_still_convicted_after_a_lost_session() -> None
 
 def test_a_convicted_record_behind_a_pause_does_not_stop_its_partition() -> None:
     """Its session stands before it, and the partition is paused one record before it comes by."""
-    house = House(limits=Limits(open_records_max=24))
+    house = House(limits=Limits(open_records_max=24), order="serial")
     house.put(23, session="s")
     killer = house.put(1)[0]
     house.put(5)
