@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TextIO
 
-from stream.cli.consuming import Consuming
+from stream.cli.away import Away
+from stream.cli.consuming import Consuming, Wish
 from stream.cli.deadline import Deadline
 from stream.cli.installation import find_installation
 from stream.cli.options import installation_options, positive, seconds
 from stream.cli.parser import Commands
-from stream.cli.record_line import record_line
+from stream.cli.record_line import record_line, value_line
 from stream.cli.topic_names import require_topic
+from stream.errors import UsageError
 from stream.log.base import Record
 
 
@@ -19,27 +25,56 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "consume",
         parents=[installation_options()],
-        description="Reads committed records. Without --count it ends at the end as it is when it starts.",
+        description="Reads committed records. Without --count or --follow it ends at the end as it is when it starts.",
     )
-    parser.add_argument("topic", metavar="TOPIC")
-    parser.add_argument(
+    add = parser.add_argument
+    add("topic", metavar="TOPIC")
+    until = parser.add_mutually_exclusive_group()
+    until.add_argument(
         "--count", type=positive, metavar="N", help="end after N records; wait for those to come"
     )
-    parser.add_argument("--timeout", type=seconds, metavar="S", help="seconds, then exit code 3")
-    parser.add_argument("--from", dest="begin", choices=["earliest", "latest"], default="earliest")
-    parser.add_argument(
-        "--bytes", dest="as_bytes", action="store_true", help="base64 for key, headers and value"
-    )
+    until.add_argument("-f", "--follow", action="store_true", help="whatever comes, until Ctrl-C")
+    add("--timeout", type=seconds, metavar="S", help="seconds, then exit code 3")
+    add("--from", dest="begin", choices=["earliest", "latest"], default="earliest")
+    add("--custom-id", metavar="ID", help="only records whose custom_id this is")
+    add("--values", action="store_true", help="the values alone, one a line")
+    add("--bytes", dest="as_bytes", action="store_true", help="base64 for key, headers and value")
+    add("--out", type=Path, metavar="FILE", help="write there, not to stdout; what it held is gone")
 
 
 def run(arguments: argparse.Namespace) -> int:
     deadline = Deadline(arguments.timeout)
     log = find_installation(arguments).log("consume", deadline)
     partitions = require_topic(log, arguments.topic, deadline)
-
-    def write(record: Record) -> None:
-        sys.stdout.write(record_line(record, as_bytes=arguments.as_bytes) + "\n")
-
+    wish = Wish(arguments.count, arguments.follow, arguments.custom_id)
+    line_of = value_line if arguments.values else record_line
     consuming = Consuming(log, partitions, deadline, from_latest=arguments.begin == "latest")
-    consuming.run(arguments.count, write, sys.stdout.flush)
+    away = Away(log.admin(), _tell)
+    with _opened(arguments.out) as out:
+
+        def write(record: Record) -> None:
+            out.write(line_of(record, as_bytes=arguments.as_bytes) + "\n")
+
+        def looked(came: bool) -> None:
+            out.flush()
+            away.looked(came)
+
+        consuming.run(wish, write, looked)
     return 0
+
+
+@contextmanager
+def _opened(path: Path | None) -> Iterator[TextIO]:
+    if path is None:
+        yield sys.stdout
+        return
+    try:
+        file = path.open("w", encoding="utf-8", errors="backslashreplace")
+    except OSError as wrong:
+        raise UsageError(f"--out {path} cannot be written: {wrong.strerror}") from wrong
+    with file:
+        yield file
+
+
+def _tell(words: str) -> None:
+    print(f"headrace: {words}", file=sys.stderr, flush=True)

@@ -1,11 +1,13 @@
-"""Reading some partitions to a count of records or to their present end, within a time."""
+"""Reading some partitions to a count of records, to their present end or for ever, within a time."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing
+from dataclasses import dataclass
 from typing import Final
 
+from schemas.custom_id import custom_id_in
 from stream.cli.deadline import Deadline
 from stream.errors import WaitedTooLong
 from stream.log.base import Log, Partition, Polled, Record
@@ -14,6 +16,29 @@ BATCH_RECORDS_MAX: Final = 1_000
 POLL_S: Final = 0.5
 #: For the questions before the first record.
 ASK_S: Final = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What is to be read: all up to the present end, `count` records, or whatever comes, for ever."""
+
+    count: int | None = None
+    follow: bool = False
+    #: Others are passed over and not counted.
+    custom_id: str | None = None
+
+    @property
+    def to_end(self) -> bool:
+        return self.count is None and not self.follow
+
+    def wants(self, record: Record) -> bool:
+        return self.custom_id is None or custom_id_in(record.value()) == self.custom_id
+
+    def words(self) -> str:
+        """Why it is not done yet."""
+        if self.follow:
+            return "more may come"
+        return "the end is not reached" if self.count is None else f"{self.count} were asked for"
 
 
 class Consuming:
@@ -34,41 +59,44 @@ class Consuming:
         self._records = 0
 
     def run(
-        self, count: int | None, write: Callable[[Record], None], flush: Callable[[], None] = lambda: None
+        self, wish: Wish, write: Callable[[Record], None], looked: Callable[[bool], None] = lambda _: None
     ) -> int:
-        """`write` each record, `flush` after each batch; the number read. WaitedTooLong when the time is up."""
-        if not self._begins or (count is None and not self._left):
+        """`write` each record that is wanted, tell `looked` after each look whether something came; the number written.
+
+        WaitedTooLong when the time is up.
+        """
+        if not self._begins or (wish.to_end and not self._left):
             return 0
         with closing(self._log.reader(self._begins)) as reader:
-            while not self._done(count):
-                polled = reader.poll(self._batch(count), self._wait_s(count))
-                self._take(polled, count, write)
-                flush()
+            while not self._done(wish):
+                polled = reader.poll(self._batch(wish), self._wait_s(wish))
+                self._take(polled, wish, write)
+                looked(bool(polled.records or polled.ends))
         return self._records
 
-    def _done(self, count: int | None) -> bool:
-        return self._records >= count if count is not None else not self._left
+    def _done(self, wish: Wish) -> bool:
+        return not self._left if wish.to_end else self._records == wish.count
 
-    def _batch(self, count: int | None) -> int:
-        return BATCH_RECORDS_MAX if count is None else min(BATCH_RECORDS_MAX, count - self._records)
+    def _batch(self, wish: Wish) -> int:
+        return BATCH_RECORDS_MAX if wish.count is None else min(BATCH_RECORDS_MAX, wish.count - self._records)
 
-    def _wait_s(self, count: int | None) -> float:
+    def _wait_s(self, wish: Wish) -> float:
         try:
             return min(POLL_S, self._deadline.left_s)
         except WaitedTooLong as late:
-            wanted = "the end is not reached" if count is None else f"{count} were asked for"
             raise WaitedTooLong(
-                f"{self._records} records in {self._deadline.timeout_s:g} s, {wanted}"
+                f"{self._records} records in {self._deadline.timeout_s:g} s, {wish.words()}"
             ) from late
 
-    def _take(self, polled: Polled, count: int | None, write: Callable[[Record], None]) -> None:
+    def _take(self, polled: Polled, wish: Wish, write: Callable[[Record], None]) -> None:
         for record in polled.records:
             place = Partition(record.topic(), record.partition())
-            if count is None and record.offset() >= self._ends[place]:
+            if wish.to_end and record.offset() >= self._ends[place]:
                 self._left.discard(place)
                 continue
-            write(record)
-            self._records += 1
+            if wish.wants(record):
+                write(record)
+                self._records += 1
             self._reached(place, record.offset() + 1)
         for end in polled.ends:
             self._reached(Partition(end.topic, end.partition), end.offset)

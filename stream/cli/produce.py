@@ -9,6 +9,7 @@ from contextlib import closing
 
 from schemas import headers
 from schemas.lane import LANES
+from stream.cli.addressing import add_addressing, addressing
 from stream.cli.installation import find_installation
 from stream.cli.lines import open_lines, read_lines
 from stream.cli.options import installation_options, json_option
@@ -23,23 +24,26 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser(
         "produce",
         parents=[installation_options(), json_option()],
-        description="One record a line, bytes as they are; blank lines are skipped. Without a session the key is null.",
+        description="One record a line, bytes as they are; blank lines are skipped. "
+        "Without a key or a session the key is null.",
     )
     parser.add_argument("topic", metavar="TOPIC")
     parser.add_argument("file", metavar="FILE", help="- for stdin")
     parser.add_argument("--lane", choices=[str(lane) for lane in LANES], help="the lane of all records")
     parser.add_argument("--tenant", help="the tenant of all records")
     session = parser.add_mutually_exclusive_group()
-    session.add_argument("--session", help="the session of all records, also their key")
+    session.add_argument("--session", help="the session of all records, also their key, unless they have one")
     session.add_argument(
         "--session-field", metavar="F", help="the field that holds a record's session, dots allowed"
     )
+    add_addressing(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     found = find_installation(arguments)
     session = _checked(arguments.session, "--session")
     fixed = _fixed_headers(arguments.lane, _checked(arguments.tenant, "--tenant"))
+    beside = addressing(arguments, fixed, session)
     refuse_own(found.settings, arguments.topic)
     log = found.log("produce")
     require_topic(log, arguments.topic, inputs=found.settings.inputs)
@@ -48,9 +52,7 @@ def run(arguments: argparse.Namespace) -> int:
         open_lines(arguments.file, sys.stdin.buffer) as file,
         closing(log.plain_producer(DELIVERY_S_MAX)) as producer,
     ):
-        producing = Producing(
-            producer, arguments.topic, fixed, session, arguments.session_field, complain=_complain
-        )
+        producing = Producing(producer, arguments.topic, beside, complain=_complain)
         try:
             produced = producing.run(read_lines(file, bytes_max))
         except LogTimeout:

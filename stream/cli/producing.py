@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from schemas.headers import Headers
+from stream.cli.addressing import Addressing
 from stream.cli.lines import Line
-from stream.cli.session import NoSession, session_headers, session_of
+from stream.cli.session import NoSession
 from stream.errors import LogError, LogTimeout
 from stream.log.base import Output
 from stream.log.plain import Delivery, PlainProducer
@@ -38,24 +38,20 @@ class Produced:
 
 
 class Producing:
-    """Sends lines to one topic; `session` for all of them, or the field that holds it."""
+    """Sends lines to one topic, each with the key and the headers that `addressing` gives it."""
 
     def __init__(
         self,
         producer: PlainProducer,
         topic: str,
-        fixed: Headers,
-        session: bytes | None = None,
-        session_field: str | None = None,
+        addressing: Addressing,
         *,
         complain: Callable[[int, str], None],
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
         """`complain(line number, why)` about single lines, COMPLAINTS_MAX times."""
         self._producer = producer
-        self._fixed = fixed
-        self._session = session
-        self._session_field = session_field
+        self._addressing = addressing
         #: So far.
         self.produced = Produced(topic)
         self._complain = complain
@@ -104,8 +100,8 @@ class Producing:
                 return
 
     def _output(self, value: bytes) -> Output:
-        session = self._session if self._session_field is None else session_of(value, self._session_field)
-        return Output(self.produced.topic, session, value, self._fixed + session_headers(session))
+        key, headers = self._addressing.of(value)
+        return Output(self.produced.topic, key, value, headers)
 
     def _delivered(self, number: int, delivery: Delivery) -> None:
         self._under_way.discard(number)

@@ -1,4 +1,4 @@
-"""A record as one line of JSON, as contract.md 5 fixes it."""
+"""A record as one line of JSON: all of it, or its value alone."""
 
 from __future__ import annotations
 
@@ -32,6 +32,17 @@ def record_line(record: Record, *, as_bytes: bool = False) -> str:
     started = json.dumps(head, ensure_ascii=False)[:-1]
     line = f'{started}, "encoding": {json.dumps(encoding)}, "value": {value}}}'
     return line if line.isascii() else line.translate(_LINE_ENDS)
+
+
+def value_line(record: Record, *, as_bytes: bool = False) -> str:
+    """The value alone, on one line: JSON and text as they are, where they have line ends or are no text as JSON; no line end."""
+    encoding, value = _bytes_value(record.value()) if as_bytes else _value(record.value())
+    text = (record.value() or b"").decode("utf-8") if encoding == "text" else ""
+    if text and len(text.splitlines()) == 1 and not text[-1].isspace():
+        return text
+    if encoding == "base64":
+        return value[1:-1]
+    return value if value.isascii() else value.translate(_LINE_ENDS)
 
 
 def _headers(record: Record, text: Callable[[bytes | None], str | None]) -> dict[str, object]:

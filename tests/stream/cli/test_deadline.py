@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from stream.cli.consuming import Consuming
+from stream.cli.consuming import Consuming, Wish
 from stream.cli.deadline import Deadline
 from stream.cli.installation import ANSWER_S
 from stream.errors import LogTimeout, WaitedTooLong
@@ -67,4 +67,4 @@ def test_what_asking_took_is_not_there_for_reading() -> None:
     consuming = Consuming(here.log, [Partition(here.requests, 0)], deadline, from_latest=False)
     now_s = 2.0
     with pytest.raises(WaitedTooLong, match="0 records in 2 s, 3 were asked for"):
-        consuming.run(3, lambda record: None)
+        consuming.run(Wish(3), lambda record: None)

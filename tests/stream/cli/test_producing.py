@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
+from stream.cli.addressing import Addressing
 from stream.cli.lines import Line
 from stream.cli.producing import STALL_S, Producing
 from stream.errors import LogTimeout
@@ -61,7 +62,7 @@ def producing(broker: Stalling) -> Producing:
     def complain(number: int, why: str) -> None:
         pytest.fail(f"line {number}: {why}")
 
-    return Producing(broker, "t", [], complain=complain, clock_s=lambda: broker.now_s)
+    return Producing(broker, "t", Addressing(), complain=complain, clock_s=lambda: broker.now_s)
 
 
 def test_a_stall_is_waited_for_and_leaves_no_hole() -> None:

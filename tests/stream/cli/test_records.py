@@ -259,3 +259,34 @@ def test_a_produce_that_is_interrupted_tells_where_to_go_on(installed: Installed
             produce.kill()
     assert (produce.returncode, errors) == (130, b"headrace: stopped after line 3: go on with the next\n")
     assert told.decode() == f"produced 2 records to {topic}\nlast {topic}/0/1\n"
+
+
+def test_keys_headers_and_values_alone_go_in_and_come_out(
+    run: Run, installed: Installed, topic: str, tmp_path: Path
+) -> None:
+    file, out, config = tmp_path / "lines", tmp_path / "out", ("-c", str(installed.config))
+    file.write_text('{"custom_id": "a", "shop": 7}\n{"custom_id": "b", "shop": 8}\n')
+    options = ("--key-field", "shop", "--header", "team=blue", "--header-field", "id=custom_id")
+    assert run("produce", topic, str(file), *options, *config).code == 0
+    seen = run("consume", topic, *config).lines
+    assert [one["key"] for one in seen] == ["7", "8"]
+    assert seen[1]["headers"] == [["team", "blue"], ["id", "b"]]
+    assert run("consume", topic, "--values", *config).out == file.read_text()
+    one = run("consume", topic, "--values", "--custom-id", "b", "--count", "1", "--out", str(out), *config)
+    assert (one.code, one.out, out.read_text()) == (0, "", '{"custom_id": "b", "shop": 8}\n')
+    assert run("consume", topic, "--out", str(tmp_path), *config).err.startswith("headrace: --out ")
+
+
+def test_followed_records_come_until_ctrl_c(installed: Installed, topic: str) -> None:
+    put(installed, Output(topic, None, b"first", []))
+    words = [sys.executable, "-m", "stream", "consume", topic, "--follow", "--values"]
+    with subprocess.Popen([*words, "-c", str(installed.config)], stdout=subprocess.PIPE) as consume:
+        try:
+            assert consume.stdout is not None
+            assert consume.stdout.readline() == b"first\n"
+            put(installed, Output(topic, None, b"second", []))
+            assert consume.stdout.readline() == b"second\n"
+            consume.send_signal(signal.SIGINT)
+            assert consume.wait(60) == 130
+        finally:
+            consume.kill()

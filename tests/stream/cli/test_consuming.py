@@ -1,0 +1,114 @@
+"""What `consume` reads, on the log in memory; and that it says where the broker is away."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import pytest
+
+from stream.cli.away import ASK_EVERY_S, Away
+from stream.cli.consuming import Consuming, Wish
+from stream.cli.deadline import Deadline
+from stream.cli.record_line import value_line
+from stream.errors import LogTimeout, WaitedTooLong
+from stream.log.base import Partition, Record
+from stream.log.memory import MemoryLog
+from stream.log.memory_admin import MemoryAdmin
+from tests.stream.cli.in_memory import InMemory
+
+
+def read(here: InMemory, wish: Wish, looked: Callable[[bool], None] = lambda _: None) -> list[bytes | None]:
+    found: list[Record] = []
+    consuming = Consuming(here.log, [Partition(here.requests, 0)], Deadline(None), from_latest=False)
+    consuming.run(wish, found.append, looked)
+    return [record.value() for record in found]
+
+
+def test_only_records_of_a_custom_id_are_told_and_counted() -> None:
+    here = InMemory()
+    for name in ("a", "b", "a", "a", "c"):
+        here.request(name)
+    here.put(here.requests, b"not json")
+    assert read(here, Wish(custom_id="a")) == [b'{"custom_id": "a"}'] * 3
+    assert read(here, Wish(2, custom_id="a")) == [b'{"custom_id": "a"}'] * 2
+    assert read(here, Wish(custom_id="d")) == []
+
+
+def test_what_comes_later_is_followed_until_somebody_ends_it() -> None:
+    here = InMemory()
+    here.request("a")
+    turns = iter(["b", "c"])
+
+    def looked(came: bool) -> None:
+        if came and (name := next(turns, None)) is None:
+            raise KeyboardInterrupt
+        if came and name is not None:
+            here.request(name)
+
+    found: list[bytes | None] = []
+    consuming = Consuming(here.log, [Partition(here.requests, 0)], Deadline(None), from_latest=False)
+    with pytest.raises(KeyboardInterrupt):
+        consuming.run(Wish(follow=True), lambda record: found.append(record.value()), looked)
+    assert found[:2] == [b'{"custom_id": "a"}', b'{"custom_id": "b"}']
+
+
+def test_a_time_limit_ends_following_too() -> None:
+    here, now_s = InMemory(), 0.0
+    deadline = Deadline(2, lambda: now_s)
+    here.request("a")
+    consuming = Consuming(here.log, [Partition(here.requests, 0)], deadline, from_latest=False)
+    now_s = 2.0
+    with pytest.raises(WaitedTooLong, match="0 records in 2 s, more may come"):
+        consuming.run(Wish(follow=True), lambda record: None)
+
+
+@pytest.mark.parametrize(
+    ("value", "line"),
+    [
+        (b' {"a":  1} ', '{"a":  1}'),
+        (b'{"a":\n1}', '{"a":1}'),
+        (b"plain text", "plain text"),
+        (b"two\nlines", '"two\\nlines"'),
+        (b"ends\n", '"ends\\n"'),
+        (b"\xff\xfe", "//4="),
+        ("ü\u2028".encode(), '"ü\\u2028"'),
+        (b"", '""'),
+        (None, "null"),
+    ],
+)
+def test_a_value_alone_is_one_line(value: bytes | None, line: str) -> None:
+    here = InMemory()
+    here.put(here.requests, value)
+    found: list[str] = []
+    consuming = Consuming(here.log, [Partition(here.requests, 0)], Deadline(None), from_latest=False)
+    consuming.run(Wish(), lambda record: found.append(value_line(record)))
+    assert found == [line]
+
+
+class Broker(MemoryAdmin):
+    """Answers, or does not."""
+
+    away = False
+
+    def topics(self, timeout_s: float) -> Mapping[str, int]:
+        if self.away:
+            raise LogTimeout("no answer")
+        return {}
+
+
+def test_a_broker_that_is_away_is_told_once_and_that_it_is_back_once() -> None:
+    told: list[str] = []
+    now_s = 0.0
+    broker = Broker(MemoryLog()._broker)
+    away = Away(broker, told.append, lambda: now_s)
+    away.looked(came=False)
+    assert told == []
+    broker.away = True
+    for _ in range(3):
+        now_s += ASK_EVERY_S
+        away.looked(came=False)
+    assert told == ["the broker does not answer: waiting for it"]
+    broker.away = False
+    now_s += ASK_EVERY_S
+    away.looked(came=False)
+    assert told[1:] == ["the broker answers again"]
