@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +22,9 @@ from stream.run_batch.state import State
 from stream.run_batch.wanted import Wanted
 
 ASK_S: Final = 10.0
+#: Processes whose parent was killed end at once; this is for a machine that is busy.
+ENDING_S: Final = 10.0
+ENDING_POLL_S: Final = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +38,9 @@ class Chosen:
 
 def choose(arguments: argparse.Namespace, wanted: Wanted, folder: BatchFolder, state: State | None) -> Chosen:
     """That of the state where there is one. UsageError where options contradict what lives."""
+    given: Path | None = getattr(arguments, "config", None)
     if state is not None:
-        return _chosen_before(state)
+        return _chosen_before(state, given)
     found = find_installation(arguments)
     if lives(found):
         if wanted.engine_options:
@@ -43,8 +48,8 @@ def choose(arguments: argparse.Namespace, wanted: Wanted, folder: BatchFolder, s
                 f"--{next(iter(wanted.engine_options)).replace('_', '-')} is for an engine that run-batch starts; "
                 f"one lives in {found.state_dir}: its options stand in [endpoints.NAME] of its configuration"
             )
-        return Chosen(found, own=False)
-    config = _config(arguments, wanted, folder)
+        return Chosen(found, own=False, config=None if given is None else given.absolute())
+    config = _config(given, wanted, folder)
     state_dir: Path = getattr(arguments, "state_dir", folder.installation)
     return Chosen(Installation(checked_settings(config), config, state_dir.absolute(), {}), True, config)
 
@@ -70,16 +75,20 @@ def anybody_beats(log: Log, found: Installation) -> Callable[[], bool]:
     return ask
 
 
-def _chosen_before(state: State) -> Chosen:
-    config = None if state.config is None else Path(state.config)
-    found = find_installation(argparse.Namespace(config=config, state_dir=Path(state.state_dir)))
+def _chosen_before(state: State, given: Path | None) -> Chosen:
+    """Where the batch began. What a killed command had started is ending now; what still lives then is somebody's."""
+    config = given or (None if state.config is None else Path(state.config))
+    named = argparse.Namespace(config=config, state_dir=Path(state.state_dir))
+    until_s = time.monotonic() + ENDING_S
+    while state.own and lives(find_installation(named)) and time.monotonic() < until_s:
+        time.sleep(ENDING_POLL_S)
+    found = find_installation(named)
     if not state.own or lives(found):
-        return Chosen(found, own=False)
+        return Chosen(found, own=False, config=config)
     return Chosen(Installation(checked_settings(config), config, Path(state.state_dir), {}), True, config)
 
 
-def _config(arguments: argparse.Namespace, wanted: Wanted, folder: BatchFolder) -> Path | None:
-    given: Path | None = getattr(arguments, "config", None)
+def _config(given: Path | None, wanted: Wanted, folder: BatchFolder) -> Path | None:
     if given is not None:
         if wanted.engine_options:
             raise UsageError("engine options stand in [endpoints.NAME] of the configuration that -c names")

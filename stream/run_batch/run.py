@@ -39,13 +39,13 @@ def run_batch(wanted: Wanted, arguments: argparse.Namespace, *, check: bool, fre
     """The exit code: 0 when every row has its outcome, an answer or an error. Main thread only."""
     wanted.check()
     folder, stop = BatchFolder(wanted.output), StopWish()
-    with folder.held(), stop.listening():
+    with folder.held():
         run = _Run(wanted, folder, stop, Console(stderr=True))
         try:
             return run.whole(arguments, check=check, fresh=fresh)
         except KeyboardInterrupt:
             run.say(f"stopped; the same command goes on, --fresh starts over (state: {folder.path})")
-            return EXIT_SIGINT if stop.exit_code == EXIT_SIGINT else EXIT_STOPPED
+            return EXIT_STOPPED if stop.wished and stop.exit_code != EXIT_SIGINT else EXIT_SIGINT
 
 
 class _Run:
@@ -71,7 +71,7 @@ class _Run:
         if check and self._findings(chosen, source):
             return EXIT_FINDINGS
         rows = count(wanted, chosen.installation.settings) if state is None else state.rows
-        with serving(chosen, self._stop, self.say) as (installation, watch):
+        with self._stop.listening(), serving(chosen, self._stop, self.say) as (installation, watch):
             state = self._answered(chosen, installation, source, state, rows, watch)
             write_output(wanted, folder)
             state = msgspec.structs.replace(state, done=True)
@@ -129,7 +129,8 @@ class _Run:
 
     def _put_away(self, state: State) -> int:
         where = f"; they are in {self._wanted.errors}" if self._wanted.errors else ""
-        errors = "" if not state.failed else f", {state.failed:,} of them errors{where}"
+        kind = "an error" if state.failed == 1 else "errors"
+        errors = "" if not state.failed else f", {state.failed:,} of them {kind}{where}"
         self.say(f"done: {state.rows:,} outcomes in {self._wanted.output}{errors}")
         self._folder.tidy()
         return EXIT_DONE

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from stream.errors import UsageError
+from stream.run_batch.fingerprint import fingerprint
 from stream.run_batch.table import Format, format_of
 from stream.run_batch.travel import OWN
 
@@ -67,6 +68,8 @@ class Wanted:
         """The options that shape records and files, by their names: a batch goes on with the same ones only."""
         left_out = ("input", "output", "engine_options", "served_name")
         told = {name: getattr(self, name) for name in self.__slots__ if name not in left_out}
+        if self.body is not None:
+            told["body"] = f"{self.body} ({fingerprint(self.body).blake2b})"
         return {name: str(value) for name, value in told.items() if value not in (None, (), [], False)}
 
     def check(self) -> None:

@@ -1,0 +1,16 @@
+"""Prints every answer as it comes: `python examples/consumer.py BOOTSTRAP [TOPIC]`; Ctrl-C ends it."""
+
+import json
+import sys
+
+from confluent_kafka import Consumer
+
+servers, topic = sys.argv[1], (sys.argv[2:] or ["headrace.results"])[0]
+settings = {"bootstrap.servers": servers, "group.id": "my-app", "auto.offset.reset": "earliest"}
+consumer = Consumer({**settings, "isolation.level": "read_committed"})
+consumer.subscribe([topic])
+while True:
+    record = consumer.poll(1.0)
+    if record is not None and record.error() is None:
+        answer = json.loads(record.value())
+        print(answer["custom_id"], answer["error"] or answer["response"]["body"], flush=True)
