@@ -22,6 +22,7 @@ from stream.run_batch.files import opened_files, write_output
 from stream.run_batch.folder import BatchFolder
 from stream.run_batch.parts import Parts
 from stream.run_batch.quiet import Quiet
+from stream.run_batch.reply_topic import input_topic_name
 from stream.run_batch.serving import Watch, serving
 from stream.run_batch.show import Shown
 from stream.run_batch.source import Source, count, make_source
@@ -87,7 +88,7 @@ class _Run:
         def tell(line: int, wrong: str) -> None:
             print(f"{name}:{line}: {wrong}", file=sys.stderr)  # noqa: T201
 
-        found = check_rows(source.rows, settings.endpoints, settings.limits.value_bytes_max, tell)
+        found = check_rows(source.rows, settings, input_topic_name(settings, self._wanted.topic), tell)
         if found:
             more = f", the first {TOLD_MAX} are above" if found > TOLD_MAX else ""
             self.say(f"{found} of the lines are wrong{more}; nothing was sent")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import pytest
 
 from schemas import headers as names
 from stream.cli.parser import parse
+from stream.config.settings import InputBinding, Settings
 from stream.errors import UsageError
 from stream.run_batch.beginning import take_up
 from stream.run_batch.check import TOLD_MAX, check_rows
@@ -17,7 +19,7 @@ from stream.run_batch.engine_flags import REFUSED, engine_options
 from stream.run_batch.rename import Rename
 from stream.run_batch.source import make_source
 from stream.run_batch.wanted import Wanted
-from tests.stream.run_batch.stage import SETTINGS, StageOfBatch, request_line, requests_file
+from tests.stream.run_batch.stage import REQUESTS, SETTINGS, StageOfBatch, request_line, requests_file
 
 
 def wanted(tmp_path: Path, **options: Any) -> Wanted:
@@ -88,10 +90,10 @@ def test_lines_that_name_the_model_go_to_its_endpoint_and_others_as_they_are() -
         assert rename.line(other) == other
 
 
-def findings(path: Path) -> list[tuple[int, str]]:
+def findings(path: Path, settings: Settings = SETTINGS) -> list[tuple[int, str]]:
     found: list[tuple[int, str]] = []
     source = make_source(Wanted(path, path.with_name("out")), SETTINGS, started=False)
-    assert check_rows(source.rows, SETTINGS.endpoints, 1 << 24, lambda *one: found.append(one)) >= len(found)
+    assert check_rows(source.rows, settings, REQUESTS, lambda *one: found.append(one)) >= len(found)
     return found
 
 
@@ -104,6 +106,15 @@ def test_a_check_tells_every_line_that_is_wrong_and_what_would_be_right(tmp_path
     assert (first[0], first[1][:20]) == (2, "unreadable: not JSON")
     assert second == (4, "unknown_endpoint: no endpoint 'sin', did you mean \"sim\"?")
     assert (third[0], "max_tokens" in third[1]) == (5, True)
+
+
+def test_a_check_refuses_unknown_fields_where_the_input_does(tmp_path: Path) -> None:
+    path = tmp_path / "in.jsonl"
+    path.write_text(request_line("a").replace('"model"', '"modle":1,"model"'))
+    assert findings(path) == []
+    strict = InputBinding(REQUESTS, unknown_fields="refuse")
+    [(line, wrong)] = findings(path, replace(SETTINGS, inputs=(strict,)))
+    assert (line, "modle" in wrong) == (1, True)
 
 
 def test_a_check_tells_the_first_findings_and_counts_the_others(tmp_path: Path) -> None:
