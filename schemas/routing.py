@@ -1,4 +1,4 @@
-"""Whose a record is and which lane it takes: the first hit of the table in the contract."""
+"""Whose a record is and which lane it takes: the first hit counts: what the input is bound to, a header, the body."""
 
 from __future__ import annotations
 

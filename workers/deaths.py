@@ -1,4 +1,4 @@
-"""How often a record's engine died under it: who is a suspect, who is poison. (cache-and-routing.md 8, exactly-once.md 11)"""
+"""How often a record's engine died under it: who is a suspect, who is poison."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""The runner: the door between the Kafka thread and the engine loop. (architecture.md: one thread owns Kafka, one loop
-owns the engine.)
+"""The runner: the door between the Kafka thread and the engine loop. One thread owns Kafka, one loop
+owns the engine.
 
 Calls go in by batches with one wake-up, finished ones come out by batches without a lock: a deque's `append` and
 `popleft` are atomic. All decisions are in `CallLoop`; this file is threads alone.

@@ -1,4 +1,4 @@
-"""When a silent engine counts as hung: calls run, none ends, and no step is made. (cost-and-lanes.md 11)"""
+"""When a silent engine counts as hung: calls run, none ends, and no step is made."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def session_of(value: bytes, field: str) -> bytes:
 
 
 def session_headers(session: bytes | None) -> headers.Headers:
-    """The control header that goes before all other keys of the table (architecture.md)."""
+    """The control header that goes before every other session key."""
     if session is None or len(session) > SESSION_HEADER_BYTES_MAX:
         return []
     return [(headers.SESSION, session)]

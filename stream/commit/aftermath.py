@@ -1,4 +1,4 @@
-"""What an aborted transaction means for what it carried: pure. (exactly-once.md, section 6)"""
+"""What an aborted transaction means for what it carried: pure."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commit round: one transaction a turn, as long as something is due. (exactly-once.md, sections 5 and 6)"""
+"""The commit round: one transaction a turn, as long as something is due."""
 
 from __future__ import annotations
 
@@ -212,7 +212,7 @@ class Committer:
         return self._settle(plan, outcome)
 
     def _publish(self, plan: Plan, meanwhile: Meanwhile) -> Outcome:
-        """Without a valid generation and member id (trap 3) nothing is begun: the outcome is Aborted, and poll comes next."""
+        """Without a valid generation and member id nothing is begun: the outcome is Aborted, and poll comes next."""
         publish = partial(
             self._clients.producer.publish,
             plan.outputs,

@@ -30,7 +30,7 @@ class Form(IntEnum):
 
 
 class OpenRecord:
-    """Slotted and mutable: one is made per record, on the hot path. States: exactly-once.md, section 3."""
+    """Slotted and mutable: one is made per record, on the hot path. docs/exactly-once.md names its states."""
 
     __slots__ = (
         "failure",

@@ -110,7 +110,7 @@ class Commits:
             return
         group = self._owned.consumer.group()
         if not group.valid:
-            # Trap 3 of exactly-once.md: without generation and member id the broker might check nothing.
+            # Without generation and member id the broker might check nothing.
             self._unknown_member = True
             return
         whole = count == len(batch)

@@ -95,7 +95,7 @@ class GroupStamp(NamedTuple):
 
     @property
     def valid(self) -> bool:
-        """With generation -1 or an empty member id the classic broker may check nothing (trap 3)."""
+        """With generation -1 or an empty member id the classic broker may check nothing."""
         return self.generation >= 0 and bool(self.member_id)
 
 
@@ -239,7 +239,7 @@ class LogAdmin(Protocol):
     def group_offsets(
         self, group: str, partitions: Sequence[Partition], timeout_s: float
     ) -> Mapping[Partition, Committed | None]:
-        """Another group's plain (not stable) offsets, as fences need them (trap 18)."""
+        """Another group's plain (not stable) offsets, as fences need them."""
 
     def watermarks(self, partitions: Sequence[Partition], timeout_s: float) -> Mapping[Partition, Watermarks]:
         """`high` is the high watermark, open transactions included."""

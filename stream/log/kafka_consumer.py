@@ -51,7 +51,7 @@ class KafkaConsumer:
         self._closed = False
 
     def subscribe(self, topics: Sequence[str], listener: AssignmentListener) -> None:
-        """The three callbacks are all given: without `on_lost`, lost partitions would reach `revoked` (trap 4)."""
+        """The three callbacks are all given: without `on_lost`, lost partitions would reach `revoked`."""
         self._client.subscribe(
             list(topics),
             on_assign=self._guarded(lambda named: self._assign(named, listener)),

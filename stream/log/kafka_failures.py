@@ -1,4 +1,4 @@
-"""What a Kafka error means for a transaction: pure, in the order of `exactly-once.md` 6."""
+"""What a Kafka error means for a transaction: pure; the first that fits counts."""
 
 from __future__ import annotations
 

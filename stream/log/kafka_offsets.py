@@ -28,7 +28,7 @@ def offsets_of(
 ) -> Mapping[Partition, Committed | None]:
     """None: nothing is committed. `settings`: where the brokers are, and how one may talk to them.
 
-    `stable`: open transactions on them are waited for (trap 5 of exactly-once.md), else nobody's is. LogTimeout after
+    `stable`: open transactions on them are waited for, else nobody's is. LogTimeout after
     `timeout_s`.
     """
     isolation = "read_committed" if stable else "read_uncommitted"

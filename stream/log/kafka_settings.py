@@ -1,4 +1,4 @@
-"""The librdkafka settings of each client, as pure functions: `exactly-once.md` 9 gives the reasons.
+"""The librdkafka settings of each client, as pure functions.
 
 Order of precedence: ours, then the operator's (security, tuning), then what exactly-once cannot do without.
 """
@@ -97,7 +97,7 @@ def _committed_only() -> Settings:
     return {
         "enable.auto.commit": False,
         "enable.auto.offset.store": False,
-        # Hides open and aborted records, and makes committed() ask for stable offsets (trap 5).
+        # Hides open and aborted records, and makes committed() ask for stable offsets.
         "isolation.level": "read_committed",
     }
 

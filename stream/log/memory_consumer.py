@@ -109,7 +109,7 @@ class MemoryConsumer:
         """For tests: the session timed out while this client was stalled; it learns so at its next poll."""
         with self._broker.changed:
             self._group.remove(self._member)
-            # The real client forgets its member id at once, and tells of the loss at a later poll (trap 3).
+            # The real client forgets its member id at once, and tells of the loss at a later poll.
             self._member.id = ""
             self._broker.changed.notify_all()
 

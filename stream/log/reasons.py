@@ -17,7 +17,7 @@ UNWRITABLE: Final = frozenset({UNKNOWN_TOPIC, UNKNOWN_PARTITION, UNAUTHORISED, R
 #: Trying the same again cannot help.
 PERMANENT: Final = UNWRITABLE | {TOO_LARGE}
 
-#: The guard refused before anything began: the generation or the member id is not valid (trap 3).
+#: The guard refused before anything began: the generation or the member id is not valid.
 STALE_MEMBER: Final = "stale_member"
 
 

@@ -1,4 +1,4 @@
-"""Which topics the service has, and how each must be (contract.md, 1)."""
+"""Which topics the service has, and how each must be."""
 
 from __future__ import annotations
 

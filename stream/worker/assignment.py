@@ -1,4 +1,4 @@
-"""What the group tells: partitions come with a map or not at all, and leave with a last commit. (exactly-once.md, 7)"""
+"""What the group tells: partitions come with a map or not at all, and leave with a last commit."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 Before the first start after an assignment one transaction counts this process as dead, until a clean end takes that
 back. After too many unclean ends records go single file, over all partitions: each is named by a transaction before it
-starts, so that a death while it runs convicts it and nobody else. (exactly-once.md, section 11)
+starts, so that a death while it runs convicts it and nobody else.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Topics change under a running installation: records deleted, made anew, gone, forbidden. (exactly-once.md, 12: 9 and 12)"""
+"""Topics change under a running installation: records deleted, made anew, gone, forbidden."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every bound of the contract: what is outside is `invalid` at `validate`, names its field and what would be right."""
+"""Every bound of a request: what is outside is `invalid` at `validate`, names its field and what would be right."""
 
 from __future__ import annotations
 

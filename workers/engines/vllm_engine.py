@@ -1,4 +1,4 @@
-"""vLLM behind the engine boundary: AsyncLLM in this process, its engine core in a child. (design: vllm.md)
+"""vLLM behind the engine boundary: AsyncLLM in this process, its engine core in a child.
 
 This module imports vLLM only inside `start`: it can be imported where vLLM is not installed.
 """

@@ -1,4 +1,4 @@
-"""Everything that `headrace status` tells, as contract.md 5 fixes it."""
+"""Everything that `headrace status` tells, with names that scripts may rely on."""
 
 from __future__ import annotations
 

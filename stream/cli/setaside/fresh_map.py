@@ -48,7 +48,7 @@ class _Bystander:
 def write_fresh_map(log: Log, settings: Settings, group: str, partition: Partition, offset: int) -> None:
     """All below `offset` counts as done, nothing above. LogError says what failed; nothing is written then.
 
-    Only a member of the group may commit while others live (exactly-once.md, 7), so we join for a moment, by a topic
+    Only a member of the group may commit while others live, so we join for a moment, by a topic
     that has no work. Eager members take their partitions over anew when we leave, and read the fresh map.
     """
     assignor: Assignor = "roundrobin" if group == settings.dispatcher_group else "range"

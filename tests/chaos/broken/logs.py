@@ -31,7 +31,7 @@ from stream.log.plain import DELIVERY_S_MAX, PlainProducer
 from stream.place import Place
 
 LOG_END_MAX = 2**62
-#: What a client's group metadata holds: generation, group, member (exactly-once.md, 5).
+#: What a client's group metadata holds: generation, group, member.
 _MARK = b"CGMDv2:"
 
 Twist = Callable[
@@ -135,7 +135,7 @@ def commit_highest(
 def ignore_generation(
     offsets: Sequence[OffsetCommit], group: GroupStamp | None
 ) -> tuple[Sequence[OffsetCommit], GroupStamp | None]:
-    """Nobody's stamp: the classic broker then checks nothing, and a zombie's offsets pass (trap 3)."""
+    """Nobody's stamp: the classic broker then checks nothing, and a zombie's offsets pass."""
     return offsets, None if group is None else replace_stamp(group)
 
 

@@ -1,4 +1,4 @@
-"""I9, second half: the runs whose answers were committed kept the order of the input (contract.md, 3)."""
+"""I9, second half: the runs whose answers were committed kept the order of the input."""
 
 from __future__ import annotations
 

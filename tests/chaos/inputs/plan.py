@@ -24,7 +24,7 @@ _STAGES: Final = {
 
 
 class OrderKey(NamedTuple):
-    """Records that share one run one at a time, in input order (contract.md, 3); the partition joins later."""
+    """Records that share one run one at a time, in input order; the partition joins later."""
 
     tenant: str
     session: str
