@@ -1,26 +1,28 @@
-"""The batch job that the token benchmarks run: 300 short classifications and 100 summaries of real review sentences."""
+"""The batch job that the token benchmarks run: 300 short classifications and 100 summaries of review sentences."""
 
 from __future__ import annotations
 
+import argparse
 import json
 from pathlib import Path
 from typing import Any
 
+from benchmarks.reviews import made_reviews, read_reviews
+
 CLASSIFICATIONS = 300
 SUMMARIES = 100
-DATA = Path(__file__).resolve().parents[1] / ".." / "shared" / "data" / "amazon_review_snippets.tsv"
 
 
-def sentences() -> list[str]:
-    """Third column of the data set; FileNotFoundError says which file is missing."""
-    return [
-        line.split("\t")[2] for line in DATA.read_text(encoding="utf-8").splitlines() if line.count("\t") >= 2
-    ]
+def add_reviews_option(parser: argparse.ArgumentParser) -> None:
+    """--reviews FILE."""
+    words = "real reviews in the place of made ones: a text a line, of lines with tabs the third column"
+    parser.add_argument("--reviews", type=Path, metavar="FILE", help=words)
 
 
-def job(model: str) -> list[str]:
+def job(model: str, reviews: Path | None = None) -> list[str]:
     """Request lines in the OpenAI Batch format, in a fixed order, kinds mixed."""
-    texts = sentences()[: CLASSIFICATIONS + SUMMARIES]
+    count = CLASSIFICATIONS + SUMMARIES
+    texts = made_reviews(count) if reviews is None else read_reviews(reviews)[:count]
     lines = []
     for place, text in enumerate(texts):
         body = _summary(text) if place % 4 == 3 else _classification(text)

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from benchmarks.counting import metrics_url
 from benchmarks.machine import machine
-from benchmarks.review_jobs import job
+from benchmarks.review_jobs import add_reviews_option, job
 from benchmarks.rounds import interleave
 from benchmarks.stage import Stage, stage
 from stream.log.base import Output
@@ -31,14 +31,15 @@ CONFIG = '[endpoints.smollm2]\nengine = "vllm"\npartitions = 8\noptions = { max_
 
 
 def main(arguments: list[str]) -> int:
-    """`tokens [--rounds N] [--without-plain]`: the plain loop takes four minutes a round on two cores."""
+    """`tokens [--rounds N] [--without-plain] [--reviews FILE]`: the plain loop takes four minutes a round on two cores."""
     parser = argparse.ArgumentParser(prog="tokens")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
     parser.add_argument("--without-plain", action="store_true")
+    add_reviews_option(parser)
     chosen = parser.parse_args(arguments)
     print(machine())
     with stage(CONFIG) as ground:
-        contenders = Contenders(ground)
+        contenders = Contenders(ground, job("smollm2", chosen.reviews))
         runs = {"vllm run-batch": contenders.run_batch, "plain loop": contenders.plain}
         if chosen.without_plain:
             del runs["plain loop"]
@@ -91,9 +92,9 @@ class Rival:
 class Contenders:
     """Three ways to do the job of `review_jobs`."""
 
-    def __init__(self, ground: Stage) -> None:
+    def __init__(self, ground: Stage, lines: list[str]) -> None:
         self._ground = ground
-        self._lines = job("smollm2")
+        self._lines = lines
         self._file = ground.folder / "job.jsonl"
         self._file.write_text("\n".join(self._lines) + "\n", encoding="utf-8")
         for topic in ("plain.source", "plain.target"):

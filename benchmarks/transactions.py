@@ -9,10 +9,11 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from pathlib import Path
 
 from benchmarks.counting import committed_records, metrics_url
 from benchmarks.machine import machine
-from benchmarks.review_jobs import job
+from benchmarks.review_jobs import add_reviews_option, job
 from benchmarks.rounds import interleave
 from benchmarks.small_records import records_for
 from benchmarks.stage import Role, Stage, stage
@@ -28,15 +29,16 @@ _SIMULATED = 'engine = "simulated"\npartitions = 8\n'
 
 
 def main(arguments: list[str]) -> int:
-    """`transactions [--engine vllm|simulated] [--rounds N]`."""
+    """`transactions [--engine vllm|simulated] [--rounds N] [--reviews FILE]`."""
     parser = argparse.ArgumentParser(prog="transactions")
     parser.add_argument("--engine", choices=("vllm", "simulated"), default="vllm")
     parser.add_argument("--rounds", type=int, default=ROUNDS)
+    add_reviews_option(parser)
     chosen = parser.parse_args(arguments)
     print(machine())
     options = _VLLM if chosen.engine == "vllm" else _SIMULATED
     with stage("\n".join(f"[endpoints.{name}]\n{options}" for name in NAMES)) as ground:
-        contenders = Contenders(ground)
+        contenders = Contenders(ground, chosen.reviews)
         run = contenders.reviews if chosen.engine == "vllm" else contenders.small
         try:
             found = interleave(
@@ -53,15 +55,16 @@ def main(arguments: list[str]) -> int:
 class Contenders:
     """One dispatcher, and a worker of each kind."""
 
-    def __init__(self, ground: Stage) -> None:
+    def __init__(self, ground: Stage, reviews: Path | None) -> None:
         self._ground = ground
+        self._reviews = reviews
         self._dispatcher = ground.role("dispatcher", "--slot", "0")
         self._workers: dict[str, Role] = {}
 
     def reviews(self, name: str) -> float:
         """The review job through the real engine, which stays loaded; records/s from the first one produced."""
         url = self._worker(name)
-        before, lines = committed_records(url), job(name)
+        before, lines = committed_records(url), job(name, self._reviews)
         topic = self._ground.settings.inputs[0].pattern
         begin = time.monotonic()
         self._ground.fill(topic, len(lines), lambda place: (None, lines[place].encode()))
