@@ -24,6 +24,8 @@ class Call(msgspec.Struct, frozen=True, gc=False):
     tenant: str
     lane: Lane
     deadline_ms: int | None = None
+    #: The map names it: it runs with nothing beside it, and its start and end are written down.
+    named: bool = False
 
 
 class Finished(msgspec.Struct, frozen=True, gc=False):

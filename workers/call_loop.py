@@ -12,10 +12,9 @@ from __future__ import annotations
 import asyncio
 import random
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 
 from schemas.failure import Failure
-from schemas.source import Source
 from workers.call import Call, Finished
 from workers.clock import Clock
 from workers.deaths import Deaths
@@ -25,7 +24,7 @@ from workers.errors import ENDS_ATTEMPT, AttemptError, EngineDead, InvalidOutput
 from workers.journal import StartJournal
 from workers.listener import Listener
 from workers.rules import Rules, backoff_s
-from workers.run import Run
+from workers.run import Run, answered_at_once, write_down
 from workers.verdict import ended_as, expired, poison, verdict
 
 
@@ -55,11 +54,12 @@ class CallLoop:
         self._known: dict[str, Run] = {}
         self._inside: dict[str, Run] = {}
         self._waiting: deque[Run] = deque()
+        #: To be convicted of the engine's last death, once the next one has shown that it lives.
+        self._accused: list[tuple[Run, str]] = []
         #: What has ended, on its way out.
         self.ends = Ends(listener.ended)
         #: The suspect that runs with nothing beside it.
         self._alone: Run | None = None
-        #: Engine calls by outcome: answered, failed, retried, rejected, cancelled.
         self.outcomes: Counter[str] = Counter()
         #: The last batch was answered on the spot, every call of it.
         self.at_once = False
@@ -101,13 +101,17 @@ class CallLoop:
         return len(runs)
 
     def engine_up(self) -> None:
-        """The engine has started: what waits may run."""
+        """The engine has started and answered: who killed it ends, and what waits may run."""
         self.engine_is_up = True
+        for run, reason in self._accused:
+            if not run.cancelled:
+                self._end_failed(run, poison(self._deaths.count(run.call.source), reason))
+        self._accused.clear()
         self.pump()
         self.ends.flush()
 
     def engine_died(self, error: EngineDead) -> None:
-        """Each call that ran gets a death and waits again, in its old order; who is proven poison ends."""
+        """Each call that ran gets a death and waits again, in its old order; who is proven poison is accused."""
         if not self.engine_is_up:
             return
         self.engine_is_up = False
@@ -119,7 +123,7 @@ class CallLoop:
             run.abandon()
         for run in reversed(victims):
             if self._deaths.is_poison(run.call.source):
-                self._end_failed(run, poison(self._deaths.count(run.call.source), str(error)))
+                self._accused.append((run, str(error)))
             else:
                 self._waiting.appendleft(run)
         self._listener.engine_died(error)
@@ -150,9 +154,6 @@ class CallLoop:
     def _has_slot(self) -> bool:
         return self.engine_is_up and self._alone is None and len(self._inside) < self._rules.slots_max
 
-    def _running_sources(self) -> Iterator[Source]:
-        return (run.call.source for run in self._inside.values())
-
     def _new_run(self, call: Call, *, journaled: bool) -> Run:
         if call.id in self._known:
             raise ValueError(f"call {call.id} runs already")
@@ -162,8 +163,8 @@ class CallLoop:
 
     def _start_some(self, calls: Sequence[Call], now_ms: int) -> None:
         """As many as there are slots. Where the engine dies in the middle, the rest waits."""
-        due = [call.source for call in calls if call.deadline_ms is None or call.deadline_ms > now_ms]
-        self._journal.started(due, self._running_sources())
+        due = [call for call in calls if call.deadline_ms is None or call.deadline_ms > now_ms]
+        write_down(self._journal, due, self._inside.values())
         for call in calls:
             if self._free and (call.deadline_ms is None or call.deadline_ms > now_ms):
                 self._start_first(call, now_ms)
@@ -171,7 +172,7 @@ class CallLoop:
                 self._waiting.append(self._new_run(call, journaled=True))
 
     def _start_first(self, call: Call, now_ms: int) -> None:
-        """The short way of a first attempt: where the answer comes at once, nothing is made but its `Finished`."""
+        """Where the answer comes at once, nothing is made but its `Finished`."""
         attempt = EngineCall(call.id, call.request, call.source, call.tenant, call.lane, 1)
         try:
             answer = self._engine.submit(attempt)
@@ -180,10 +181,9 @@ class CallLoop:
             return
         if type(answer) is Answer:
             self.outcomes["answered"] += 1
-            first_ms = None if answer.first_token_s is None else now_ms
-            of = call.request
-            ended = (call.id, of.custom_id, answer, 1, answer.tokens, now_ms, first_ms, now_ms)
-            self.ends.add(Finished(*ended, of.ignored, of.ignored_count) if of.ignored else Finished(*ended))
+            if call.named:
+                self._journal.evidence.ended(call.source)
+            self.ends.add(answered_at_once(call, answer, now_ms))
         else:
             self._await(self._first_run(call, now_ms), asyncio.ensure_future(answer))  # type: ignore[arg-type]
 
@@ -200,7 +200,7 @@ class CallLoop:
             return
         if not run.journaled:
             run.journaled = True
-            self._journal.started([run.call.source], self._running_sources())
+            write_down(self._journal, [run.call], self._inside.values())
         run.count_attempt(now_ms)
         self._inside[run.call.id] = run
         try:
@@ -218,11 +218,14 @@ class CallLoop:
         future.add_done_callback(lambda done: self._done(run, done))
 
     def _done(self, run: Run, future: asyncio.Future[Answer]) -> None:
+        self._guarded(self._judge_end, run, future)
+        self.ends.flush_soon()
+
+    def _guarded(self, act: Callable[..., None], *arguments: object) -> None:
         try:
-            self._judge_end(run, future)
+            act(*arguments)
         except BaseException as error:  # asyncio would log it and go on
             self._listener.crashed(error)
-        self.ends.flush_soon()
 
     def _judge_end(self, run: Run, future: asyncio.Future[Answer]) -> None:
         error = None if future.cancelled() else future.exception()
@@ -270,10 +273,7 @@ class CallLoop:
     def _again(self, run: Run) -> None:
         run.timer = None
         self._waiting.append(run)
-        try:
-            self.pump()
-        except BaseException as error:  # asyncio would log it and go on
-            self._listener.crashed(error)
+        self._guarded(self.pump)
         self.ends.flush()
 
     def _answered(self, run: Run, answer: Answer) -> None:
@@ -289,6 +289,8 @@ class CallLoop:
     def _end(self, run: Run, finished: Finished) -> None:
         del self._known[run.call.id]
         self._deaths.cleared(run.call.source)
+        if run.call.named:
+            self._journal.evidence.ended(run.call.source)
         self.ends.add(finished)
 
     def _leave(self, run: Run) -> None:

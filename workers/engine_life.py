@@ -9,7 +9,9 @@ from collections.abc import Callable
 from workers.call_loop import CallLoop
 from workers.clock import Clock
 from workers.engines.base import Engine
-from workers.errors import EngineDead, EngineStartError
+from workers.errors import EngineBroken, EngineDead, EngineStartError
+from workers.evidence import Keeper
+from workers.probe import probe
 from workers.rules import Rules
 from workers.stall import StallWatch
 
@@ -22,11 +24,17 @@ class EngineLife:
     """Keeps one engine alive. `crashed` is told when it cannot be."""
 
     def __init__(
-        self, engine: Engine, rules: Rules, clock: Clock, crashed: Callable[[BaseException], None]
+        self,
+        engine: Engine,
+        rules: Rules,
+        clock: Clock,
+        evidence: Keeper,
+        crashed: Callable[[BaseException], None],
     ) -> None:
         self._engine = engine
         self._rules = rules
         self._clock = clock
+        self._evidence = evidence
         self._crashed = crashed
         self._restart: asyncio.Task[None] | None = None
         self.restarts = 0
@@ -34,7 +42,17 @@ class EngineLife:
     async def start(self, calls: CallLoop) -> None:
         """The first start: EngineStartError goes to the caller, who ends the process."""
         await self._engine.start()
+        self._evidence.probing()
+        await self._probe()
+        self._evidence.probed()
         calls.engine_up()
+
+    async def _probe(self) -> None:
+        """No record is blamed for the death of an engine that cannot do anything."""
+        try:
+            await probe(self._engine, self._rules.probe_s_max)
+        except EngineDead as error:
+            raise EngineBroken(f"the engine starts, but dies of a call of our own: {error}") from error
 
     def died(self, calls: CallLoop, error: EngineDead) -> None:
         """Begin to bring it back; the calls wait meanwhile."""
@@ -53,6 +71,7 @@ class EngineLife:
             await self._stop_engine()
             try:
                 await self._engine.start()
+                await self._probe()
             except EngineStartError:
                 if not left:
                     raise

@@ -3,7 +3,8 @@
 WorkersError
 +-- EngineStartError      the engine could not be started: configuration or machine; the process ends
 |   +-- EngineRefused     no other try can help: a wrong option, too little memory
-|       +-- ModelError    the model is not there or cannot be read; the message says what would be right
+|   |   +-- ModelError    the model is not there or cannot be read; the message says what would be right
+|   +-- EngineBroken      it starts, and dies of a call of our own: no record is to blame
 +-- RequestRejected       the engine says that the request is wrong: dead letter with `failure`, no retry
 +-- InvalidOutput         the answer breaks its schema or was cut inside it: one more try, then dead letter
 +-- TransientEngineError  this call failed, another try may succeed: bounded retries, then dead letter
@@ -31,6 +32,10 @@ class EngineRefused(EngineStartError):
 
 class ModelError(EngineRefused):
     """The model of an endpoint cannot be found or prepared."""
+
+
+class EngineBroken(EngineStartError):
+    """The engine starts, and does not survive a call of our own."""
 
 
 class RequestRejected(WorkersError):

@@ -1,7 +1,8 @@
 """The start journal: which records' engine calls this worker slot has begun, over the lives of its processes.
 
 Counters die with their process; this file survives SIGKILL (each batch is one `write` into the page cache, before the
-calls start). From it come `repeats`, the metric, and the tally of a demo. It proves nothing: the offset map does.
+calls start). From it come `repeats`, the metric, and the tally of a demo. It proves nothing: the offset map does. But
+with `evidence` beside it, it may acquit.
 
 Two segments bound it: a full one replaces the previous one. Lines:
 
@@ -20,6 +21,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from schemas.source import Source
+from workers.evidence import Evidence, NoEvidence
 from workers.private_files import make_private_folder, open_private
 
 _LOG = logging.getLogger(__name__)
@@ -76,6 +78,9 @@ class Journal:
         self._entries_max = entries_max
         older, newer = _read_segment(self._previous), _read_segment(path)
         self._older, self._newer = older.known, newer.known
+        self._before = frozenset(older.known | newer.known)
+        #: What it leaves of the record that runs alone.
+        self.evidence = Evidence(path.with_suffix(".alone"))
         self._entries = newer.entries
         self._totals = newer.totals
         self._told = False
@@ -106,8 +111,13 @@ class Journal:
         self.repeats += repeats
         return repeats
 
+    def started_before(self, source: Source) -> bool:
+        """By an earlier process of this slot, as far as the segments go back: further than what a crash can repeat."""
+        return str(source) in self._before
+
     def close(self) -> None:
         os.close(self._file)
+        self.evidence.close()
 
     def _or_in_memory(self, write: Callable[[], None]) -> None:
         """It proves nothing, so a full disk ends no calls: only a later process will know less."""
@@ -117,6 +127,7 @@ class Journal:
             if not self._told:
                 _LOG.warning("starts are counted in memory only: %s cannot be written: %s", self._path, error)
             self._told = True
+            self.evidence.worthless()  # it goes by a journal that misses nothing
 
     def _write(self, lines: Sequence[str]) -> None:
         self._entries += len(lines)  # written or not: they are in memory
@@ -150,6 +161,10 @@ class NoJournal:
     """Keeps nothing: for benchmarks and engines whose calls cost nothing."""
 
     repeats = 0
+    evidence = NoEvidence()
+
+    def started_before(self, source: Source) -> bool:  # noqa: ARG002
+        return True
 
     def started(self, sources: Sequence[Source], running: Iterable[Source] = ()) -> int:  # noqa: ARG002
         return 0

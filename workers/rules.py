@@ -37,6 +37,8 @@ class Rules:
     engine_starts_max: int = 3
     #: Wait between two of these tries.
     engine_start_pause_s: float = 1.0
+    #: One token of our own, asked of an engine that has started, before any record.
+    probe_s_max: float = 120.0
     #: How long an engine may take to stop before it is left behind.
     engine_stop_s_max: float = 30.0
 

@@ -3,10 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterable, Sequence
 
 from schemas.failure import Failure
 from workers.call import Call, Finished
 from workers.engines.base import Answer, EngineCall, Tokens
+from workers.journal import StartJournal
+
+
+def write_down(journal: StartJournal, calls: Sequence[Call], inside: Iterable[Run]) -> None:
+    """Before these calls start beside those that run."""
+    journal.started([call.source for call in calls], (run.call.source for run in inside))
+    for call in calls:
+        if call.named:
+            journal.evidence.started(call.source)
+
+
+def answered_at_once(call: Call, answer: Answer, now_ms: int) -> Finished:
+    """The end of a first attempt that took no time."""
+    first_ms = None if answer.first_token_s is None else now_ms
+    of = call.request
+    ended = (call.id, of.custom_id, answer, 1, answer.tokens, now_ms, first_ms, now_ms)
+    return Finished(*ended, of.ignored, of.ignored_count) if of.ignored else Finished(*ended)
 
 
 class Run:

@@ -38,7 +38,7 @@ class Runner:
         listener = Listener(ended=self._publish, engine_died=self._engine_died, crashed=self._crashed)
         self._calls = CallLoop(engine, rules, clock, rng, journal, listener)
         self._preparation = Preparation(engine, self._calls.accept, self._crashed)
-        self._life = EngineLife(engine, rules, clock, self._crashed)
+        self._life = EngineLife(engine, rules, clock, journal.evidence, self._crashed)
         self._rules = rules
         self._journal = journal
         self._inbox: deque[Sequence[Call]] = deque()

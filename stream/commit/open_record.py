@@ -92,3 +92,8 @@ class OpenRecord:
         """What it weighs while it is open, about."""
         held = self.message.value() if self.message is not None else self.work and self.work.value
         return len(held or b"")
+
+    @property
+    def is_next(self) -> bool:
+        """No elder of its session is still to finish."""
+        return self.order is None or self.session is None or self.order.is_first(self.session, self)

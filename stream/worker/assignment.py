@@ -17,6 +17,7 @@ from stream.metrics.base import Metrics
 from stream.worker.adoption import Orphans
 from stream.worker.rules import Rules
 from stream.worker.share import Quarantine, Share
+from workers.evidence import Keeper
 
 _LOG = logging.getLogger(__name__)
 
@@ -87,6 +88,7 @@ class Assignment:
         rules: Rules,
         clock_s: Callable[[], float],
         metrics: Metrics,
+        evidence: Keeper,
     ) -> None:
         self._share = share
         self._orphans = orphans
@@ -97,6 +99,7 @@ class Assignment:
         self._rules = rules
         self._clock_s = clock_s
         self._metrics = metrics
+        self._evidence = evidence
         #: Of partitions that went without a clean end; a successor's commit makes it worthless.
         self._left: dict[Partition, Left] = {}
         #: After a crash nothing is committed any more.
@@ -113,6 +116,7 @@ class Assignment:
                 self._set_aside(partition, position.problem, found[partition])
             else:
                 self._count_gap(position.ledger, marks[partition])
+                self._acquit(position.ledger)
                 self._share.own(partition, position.ledger)
         self._consumer.resume([p for p in partitions if p in self._share.ledgers])
         self._orphans.returned(partitions, {p: at for p, at in found.items() if at is not None})
@@ -125,6 +129,7 @@ class Assignment:
         if self.crashed:
             return
         now_s = self._clock_s()
+        self._evidence.released()
         for partition in partitions:
             ledger = self._share.ledgers.get(partition)
             if ledger is not None and ledger.marked:
@@ -135,8 +140,16 @@ class Assignment:
         self._orphans.keep(self._drop(partitions), self._clock_s())
 
     def lost(self, partitions: Sequence[Partition]) -> None:
+        self._evidence.released()
         _LOG.warning("lost %d partitions: nothing of them is committed", len(partitions))
         self._orphans.forget(self._drop(partitions))
+
+    def _acquit(self, ledger: PartitionLedger[OpenRecord]) -> None:
+        """The record that the map names had not started when our predecessor died, or had ended."""
+        place = f"{ledger.partition.topic}/{ledger.partition.partition}/{ledger.condemned}"
+        if ledger.condemned is not None and self._evidence.acquits(place, ledger.deaths_past):
+            _LOG.warning("%s was to run alone, but did not when the process died: it is not convicted", place)
+            ledger.condemned = None
 
     def _drop(self, partitions: Sequence[Partition]) -> list[PartitionLedger[OpenRecord]]:
         dropped = self._share.drop(partitions)

@@ -31,6 +31,7 @@ from stream.worker.loop import Loop, Steps
 from stream.worker.outputs import Destinations, OutputWriter
 from stream.worker.parts import Parts
 from stream.worker.share import Share
+from stream.worker.single_file import SingleFile
 from stream.worker.tally import WorkerTally
 from workers.endpoint import Endpoint
 
@@ -95,9 +96,11 @@ class _Builder:
         self._finishing = Finishing(self._share, self._writer, parts.clock_s, parts.reach)
         self._tally = WorkerTally(parts.metrics, endpoint.name)
         bounds = settings.limits
-        self._flow = Flow(self._share, sockets.consumer, parts.rules, bounds.open_records_max)
         self._limits = LedgerLimits(bounds.open_records_max, bounds.span_offsets_max, endpoint.slots)
         self._committer = self._make_committer()
+        self._single_file = self._make_single_file()
+        rules, records_max = parts.rules, bounds.open_records_max
+        self._flow = Flow(self._share, sockets.consumer, rules, records_max, self._single_file)
 
     def steps(self) -> Steps:
         lane_of = {self._settings.work_topic(self._endpoint.name, lane): lane for lane in LANES}
@@ -141,9 +144,22 @@ class _Builder:
             tally=self._tally,
         )
 
+    def _make_single_file(self) -> SingleFile:
+        return SingleFile(
+            share=self._share,
+            runner=self._parts.runner,
+            committer=self._committer,
+            journal=self._parts.journal,
+            poison_deaths_max=self._endpoint.poison_deaths_max,
+            clock_s=self._parts.clock_s,
+            rules=self._parts.rules,
+        )
+
     def _take_back(self, ledger: Ledger) -> None:
         """A clean end of one partition: this process's death mark, and what ran alone in it."""
         if ledger.marked:
+            if ledger.trying is not None:
+                self._parts.journal.evidence.unnamed()
             ledger.unmark()
             self._committer.progress_only()
 
@@ -158,6 +174,7 @@ class _Builder:
             rules=self._parts.rules,
             clock_s=self._parts.clock_s,
             metrics=self._parts.metrics,
+            evidence=self._parts.journal.evidence,
         )
 
     def _hand_over(self) -> HandOver:
@@ -168,6 +185,8 @@ class _Builder:
             finishing=self._finishing,
             decoder=_decoder(self._settings, self._parts),
             endpoint=self._endpoint,
+            single_file=self._single_file,
+            journal=self._parts.journal,
             clock_s=self._parts.clock_s,
             rules=self._parts.rules,
         )

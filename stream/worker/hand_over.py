@@ -16,15 +16,16 @@ from schemas.errors import BadRecord, RegistryUnavailable
 from schemas.lane import LANES, Lane
 from stream.commit.committer import Committer
 from stream.commit.open_record import OpenRecord
-from stream.commit.plan import Ledger
 from stream.log.base import Partition
 from stream.worker.adoption import key_of
 from stream.worker.finishing import Finishing
 from stream.worker.parts import EngineSide
 from stream.worker.rules import Rules
 from stream.worker.share import Share
+from stream.worker.single_file import SingleFile, name_of
 from workers.call import Call
 from workers.endpoint import Endpoint
+from workers.journal import StartJournal
 from workers.lanes import LaneTurns
 
 _LOG = logging.getLogger(__name__)
@@ -42,6 +43,8 @@ class HandOver:
         finishing: Finishing,
         decoder: Decoder,
         endpoint: Endpoint,
+        single_file: SingleFile,
+        journal: StartJournal,
         clock_s: Callable[[], float],
         rules: Rules,
     ) -> None:
@@ -51,13 +54,14 @@ class HandOver:
         self._finishing = finishing
         self._decoder = decoder
         self._endpoint = endpoint
+        self._single_file = single_file
+        self._journal = journal
         self._clock_s = clock_s
         self._stall_s = rules.stall_s
         self._ready_bytes_max = rules.ready_bytes_max
         self._turns = LaneTurns()
         self._calls = 0
-        #: Partitions that wait for the schema registry, with what would have started there, in order.
-        self._stalled: dict[Partition, deque[OpenRecord]] = {}
+        self._stalled = share.stalled
         self._again_s = 0.0
 
     def start(self) -> int:
@@ -66,12 +70,12 @@ class HandOver:
             self._try_stalled_again()
         if self.full or not self._share.waiting_count or not self._counted():
             return 0
-        return self._start_one() if self.single_file else self._fill()
+        return self._start_alone() if self._single_file.on else self._fill()
 
     def refill(self) -> int:
         """As `start`, while a transaction is under way: only what needs no other."""
         books = self._share.ledgers.values()
-        if self.full or self.single_file or not all(book.counted for book in books):
+        if self.full or self._single_file.on or not all(book.counted for book in books):
             return 0
         return self._fill()
 
@@ -99,12 +103,6 @@ class HandOver:
         return len(calls)
 
     @property
-    def single_file(self) -> bool:
-        """Some partition's records have been there at too many unclean ends."""
-        deaths = self._endpoint.poison_deaths_max - 1
-        return any(book.deaths_past >= deaths for book in self._share.ledgers.values())
-
-    @property
     def stalled(self) -> int:
         """Records that wait for the schema registry."""
         return sum(map(len, self._stalled.values()))
@@ -121,72 +119,24 @@ class HandOver:
                 book.mark()
         if self._committer.blocked(self._clock_s()):
             return False
+        ours = self._share.ledgers.values()
+        self._journal.evidence.marked({name_of(book.partition): book.deaths_past + 1 for book in ours})
         self._committer.progress_only()
         return all(book.counted for book in books)
 
-    def _start_one(self) -> int:
-        """Single file: nothing else runs, everything finished is committed, and the map names the next record."""
-        # What has ended and was not taken back yet still stands in its map as `trying`: name no other beside it.
-        if self._runner.running or self._share.running or self._committer.blocked(self._clock_s()):
-            return 0
-        if not self._committer.drain(self._clock_s() + self._stall_s):
-            self._pass_by()
-            return 0
-        record = self._next_alone()
-        if record is None or record.ledger is None:
-            return 0
-        record.ledger.try_alone(record.offset)
-        if not self._committer.progress_only() or record.ledger.named != record.offset:
-            record.ledger.let_be()  # named and not running, it would be convicted by somebody else's death
-            self._share.waiting[record.lane].appendleft(record)
-            return 0
+    def _start_alone(self) -> int:
+        """Single file, as far as it goes now: the record that is named, or such as are no suspects."""
         calls: list[Call] = []
-        self._append(record, calls)
-        if record.ledger.partition in self._stalled:
-            record.ledger.let_be()  # it waits for the registry, and somebody else's death must not be laid to it
+        while len(calls) < self._free() and (record := self._single_file.next()) is not None:
+            book = record.ledger
+            named = book is not None and book.trying == record.offset
+            self._append(record, calls, named=named)
+            if book is not None and book.partition in self._stalled:
+                if named:  # it waits for the registry, and somebody else's death must not be laid to it
+                    self._single_file.let_be(book)
+                break
         self._runner.submit(calls)
         return len(calls)
-
-    def _pass_by(self) -> None:
-        """What is ready does not go: a reply topic may take nothing. That all else does tells it from a broker in trouble.
-
-        A record that has been answered is named no longer: it would be convicted by somebody else's death.
-        """
-        for book in self._share.ledgers.values():
-            book.dirty = True
-            if book.trying is not None and book.trying in book.ready:
-                book.let_be()
-        self._committer.progress_only()
-
-    def _next_alone(self) -> OpenRecord | None:
-        """The next record, passing over partitions whose convicted record has not come by, or that wait for a registry."""
-        for lane in LANES:
-            queue = self._share.waiting[lane]
-            for place, record in enumerate(queue):
-                book = record.ledger
-                if book is None or book.partition in self._stalled:
-                    continue
-                if _is_next(record) and not self._waits_for_condemned(book):
-                    del queue[place]
-                    return record
-        return None
-
-    def _waits_for_condemned(self, book: Ledger) -> bool:
-        """Its convicted record must be ended before another is named; unless nothing is read before it comes by."""
-        if book.condemned is None:
-            return False
-        if book.condemned in book.open:
-            book.condemned = (
-                None  # ended, but its dead letter waits for an elder of its session: that one must run
-            )
-            return False
-        if book.room and book.partition not in self._share.paused:
-            return True
-        _LOG.error(
-            "%s: record %d was to be ended as poison, but does not come by", book.partition, book.condemned
-        )
-        book.condemned = None
-        return False
 
     # ---- calls -----------------------------------------------------------------------------------------------------
 
@@ -206,13 +156,13 @@ class HandOver:
                 record = queue.popleft()
                 if record.ledger is None:
                     continue
-                if _is_next(record):
+                if record.is_next:
                     self._append(record, calls)
                 else:
                     passed_over.append(record)
             queue.extendleft(reversed(passed_over))
 
-    def _append(self, record: OpenRecord, calls: list[Call]) -> None:
+    def _append(self, record: OpenRecord, calls: list[Call], *, named: bool = False) -> None:
         """Decode at the last moment: what waits holds the original bytes only."""
         work, ledger = record.work, record.ledger
         assert work is not None, "only readable work records wait"
@@ -232,7 +182,7 @@ class HandOver:
         record.id = call_id = f"{key_of(record)}#{self._calls}"
         record.running = True
         self._share.running[call_id] = record
-        calls.append(Call(call_id, request, work.source, work.tenant, record.lane, work.deadline_ms))
+        calls.append(Call(call_id, request, work.source, work.tenant, record.lane, work.deadline_ms, named))
 
     # ---- waiting for the schema registry -----------------------------------------------------------------------------
 
@@ -243,13 +193,9 @@ class HandOver:
         self._again_s = self._clock_s() + self._stall_s
 
     def _try_stalled_again(self) -> None:
-        stalled, self._stalled = self._stalled, {}
-        for records in stalled.values():
+        stalled = list(self._stalled.values())
+        self._stalled.clear()
+        for records in stalled:
             for record in reversed(records):
                 if record.ledger is not None:
                     self._share.waiting[record.lane].appendleft(record)
-
-
-def _is_next(record: OpenRecord) -> bool:
-    """No elder of its session is still to finish."""
-    return record.order is None or record.session is None or record.order.is_first(record.session, record)

@@ -68,7 +68,7 @@ class Loop:
         if moved:
             self._busy_s = self._clock_s()
         committed = self._commit()
-        if read or committed:
+        if read or moved or committed:
             steps.flow.control()
         now_s = self._clock_s()
         steps.orphans.expire(now_s)

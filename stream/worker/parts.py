@@ -18,6 +18,7 @@ from stream.metrics.base import Metrics, NoMetrics
 from stream.supervisor.report import RoleState
 from stream.worker.rules import Rules
 from workers.call import Call, Finished
+from workers.journal import NoJournal, StartJournal
 
 
 class EngineSide(Protocol):
@@ -70,5 +71,7 @@ class Parts:
     #: Told each state of the process.
     report: Callable[[RoleState], None] = unsaid
     rules: Rules = field(default_factory=Rules)
+    #: What this slot's processes have started, and what they knew of the record that ran alone.
+    journal: StartJournal = field(default_factory=NoJournal)
     #: Makes a ledger's part of a transaction.
     stage_of: StageOf = PartitionLedger.stage

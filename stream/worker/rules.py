@@ -31,6 +31,10 @@ class Rules:
     pause_room: int = 64
     #: … and all are, while the values of open records hold so many bytes.
     open_bytes_max: int = 256 * MIB
+    #: In single file little is read ahead, for a process that dies of it would convict the record that runs: all are
+    #: paused while so many records that may start wait, or the values of open records hold so many bytes …
+    single_file_ahead_records_max: int = 8
+    single_file_ahead_bytes_max: int = 16 * MIB
     #: Nothing more is handed over while answers of so many bytes wait for Kafka to take them.
     ready_bytes_max: int = 256 * MIB
     #: `init_transactions` waits for a predecessor's open transaction to end.

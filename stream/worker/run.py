@@ -52,7 +52,8 @@ def run_worker(
     registry = registry_of(settings)
     saying = Saying(place, server)
     try:
-        runner = _runner(endpoint, place, saying.phase)
+        journal = Journal(journal_path(place.state_dir, place.process_name))
+        runner = _runner(endpoint, place, journal, saying.phase)
         server.ready_when(lambda: saying.why_not_ready() or (None if runner.engine_is_up else ENGINE_DOWN))
         real = Parts(
             log=log or kafka_log(place, settings.outputs.compression),
@@ -64,6 +65,7 @@ def run_worker(
             reach=fault_points(),
             stopped=stop,
             report=saying.state,
+            journal=journal,
         )
         serve(settings, endpoint, slot, place.process_name, real)
     except (StreamError, WorkersError) as error:
@@ -132,11 +134,11 @@ def _spare_collector() -> None:
     gc.set_threshold(GC_ALLOCATIONS, 10, 10)
 
 
-def _runner(endpoint: Endpoint, place: Place, phase: Callable[[str], None]) -> Runner:
+def _runner(endpoint: Endpoint, place: Place, journal: Journal, phase: Callable[[str], None]) -> Runner:
     return Runner(
         engine_for(endpoint, place.state_dir, phase),
         Rules.of(endpoint),
         SystemClock(),
         random.Random(),
-        Journal(journal_path(place.state_dir, place.process_name)),
+        journal,
     )

@@ -33,6 +33,8 @@ class Share:
         self.paused: set[Partition] = set()
         #: May start as soon as a slot is free.
         self.waiting: dict[Lane, deque[OpenRecord]] = {lane: deque() for lane in LANES}
+        #: Partitions that wait for the schema registry, with what would have started there, in order.
+        self.stalled: dict[Partition, deque[OpenRecord]] = {}
         #: Handed over, by call id.
         self.running: dict[str, OpenRecord] = {}
         self.ready = ReadyAnswers()

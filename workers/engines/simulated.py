@@ -37,7 +37,10 @@ TEXT_CHARS: Final = 1_000
 
 
 class SimulatedEngine:
-    """One replica that computes nothing. Option `max_model_len` (tokens) makes it refuse longer prompts."""
+    """One replica that computes nothing.
+
+    Option `max_model_len` (tokens) makes it refuse longer prompts; `dies_at_every_call` is a broken engine.
+    """
 
     tasks = frozenset(Task)
 
@@ -48,6 +51,7 @@ class SimulatedEngine:
         self._times = times
         self._chooses_tools = chooses_tools
         self._prompt_tokens_max: int | None = (options or {}).get("max_model_len")
+        self._broken = bool((options or {}).get("dies_at_every_call"))
         self._costs = times.prefill_tokens_per_s > 0 or times.decode_tokens_per_s > 0
         self._running: set[asyncio.Future[Answer]] = set()
         self._child = ChildProcess(ChildLimits())
@@ -64,6 +68,7 @@ class SimulatedEngine:
     def submit(self, call: EngineCall) -> Answer | Awaitable[Answer]:
         body = call.request.body
         faults = NO_FAULTS if body.metadata is None else parse_faults(body.metadata.get("simulate", ""))
+        self._dead = self._dead or self._broken
         if self._dead:
             raise EngineDead("the simulated engine is dead")
         if self._prompt_tokens_max is not None:

@@ -8,6 +8,8 @@ from schemas.failure import Failure
 from schemas.source import Source
 from workers.call import Call, Finished
 from workers.engines.base import Answer, Tokens
+from workers.journal import NoJournal, StartJournal
+from workers.run import write_down
 
 
 class Runs:
@@ -41,9 +43,11 @@ class FakeRunner:
         auto: bool = True,
         passes: Callable[[float], None] = lambda _seconds: None,
         runs: Runs | None = None,
+        journal: StartJournal | None = None,
     ) -> None:
         self.auto = auto
         self._runs = Runs() if runs is None else runs
+        self._journal = journal or NoJournal()
         self._run_of: dict[str, int] = {}
         #: Told how long somebody waited.
         self._passes = passes
@@ -62,6 +66,7 @@ class FakeRunner:
     def submit(self, calls: Sequence[Call]) -> None:
         for call in calls:
             assert call.id not in self.inside
+            write_down(self._journal, [call], [])
             self.inside[call.id] = call
             self._run_of[call.id] = self._runs.begin()
             self.started.append(call.source)
@@ -72,6 +77,8 @@ class FakeRunner:
         """The call of this source ends."""
         call = next(call for call in self.inside.values() if call.source == source)
         del self.inside[call.id]
+        if call.named:
+            self._journal.evidence.ended(source)
         run = self._run_of.pop(call.id)
         self._runs.end(run)
         outcome = answer_to(call, run) if outcome is None else outcome

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 from schemas.control import NO_CONTROL, read_control
@@ -23,6 +24,7 @@ from stream.worker.parts import Parts
 from stream.worker.rules import Rules
 from tests.stream.worker.fake_runner import FakeRunner, Runs
 from workers.endpoint import Endpoint
+from workers.journal import Journal, NoJournal, StartJournal
 
 INPUT = "headrace.requests"
 FAST = Rules(poll_s=0.0, look_s=0.0, revoke_s=1.0, offsets_s=1.0, drain_s=0.5)
@@ -74,6 +76,7 @@ class Worker:
         self.loop.drain()
         self.sockets.consumer.close()
         self.sockets.producer.close()
+        self.parts.journal.close()
 
 
 class House:
@@ -85,10 +88,13 @@ class House:
         limits: Limits | None = None,
         session_timeout_s: float = 8.0,
         commit_interval_ms: int = 100,
+        journals: Path | None = None,
         **endpoint: Any,
     ) -> None:
         self.log = MemoryLog(session_timeout_s=session_timeout_s)
         self.clock = Clock()
+        #: Where the slots keep their start journals; None: they keep none.
+        self._journals = journals
         self.runs = Runs()
         self.endpoint = Endpoint("sim", engine="simulated", partitions=2, **endpoint)
         self.settings = Settings(
@@ -142,14 +148,21 @@ class House:
     # ---- workers -------------------------------------------------------------------------------------------------
 
     def worker(self, slot: int = 0, *, auto: bool = True, rules: Rules = FAST, **parts: Any) -> Worker:
+        journal = self._journal(slot)
         made = Parts(
             log=self.log,
-            runner=FakeRunner(auto=auto, passes=self.clock.passes, runs=self.runs),
+            runner=FakeRunner(auto=auto, passes=self.clock.passes, runs=self.runs, journal=journal),
             clock_s=self.clock,
             now_ms=self.clock.now_ms,
             rules=rules,
+            journal=journal,
         )
         return Worker(self, slot, dataclasses.replace(made, **parts))
+
+    def _journal(self, slot: int) -> StartJournal:
+        return (
+            NoJournal() if self._journals is None else Journal(self._journals / f"worker-{slot:02d}.starts")
+        )
 
     # ---- what came out -------------------------------------------------------------------------------------------
 

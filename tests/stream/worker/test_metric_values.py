@@ -184,8 +184,9 @@ def levels_at_work() -> tuple[House, PrometheusMetrics]:
     house = House(slots=2, commit_interval_ms=1_000_000)
     metrics = PrometheusMetrics()
     quick = house.put(1, lane=Lane.INTERACTIVE, partition=1)
+    worker = house.worker(auto=False, metrics=metrics, rules=RULES).turn(2, step_s=0)
     house.put(9)
-    worker = house.worker(auto=False, metrics=metrics, rules=RULES).turn(3, step_s=0)
+    worker.turn(3, step_s=0)
     worker.runner.end(quick[0])
     worker.turn(60)
     batch = worker.runner.started[1]

@@ -173,7 +173,7 @@ def test_single_file_names_a_record_when_its_elders_are_committed(order: str) ->
         worker.turn(2)
         inside = [call.source for call in worker.runner.inside.values()]
         found = house.committed()
-        if inside and worker.steps.hand_over.single_file:
+        if inside and worker.steps.hand_over._single_file.on:
             named += 1
             assert len(inside) == 1
             assert found is not None
