@@ -16,8 +16,10 @@ from stream.log.base import LogConsumer
 from stream.log.kafka import KafkaLog
 from stream.log.memory import MemoryLog
 from stream.log.memory_consumer import MemoryConsumer
+from tests.contract.engine_stage import EngineStage, generating_endpoint, needs_vllm
 from tests.contract.log_stage import Stage
 from tests.stream.worker.acl import forbid
+from workers.engines.choose import engine_for
 
 #: The shortest session that a broker with default settings allows.
 DOCKER_SESSION_S = 6.0
@@ -72,6 +74,15 @@ def _kafka_stage(unique: Callable[[str], str], servers: str, session_s: float) -
 
     hasty = KafkaLog(servers, {**short, "max.poll.interval.ms": str(int(poll_s_max * 1000))})
     return Stage(KafkaLog(servers, long), unique, hasty, stall)
+
+
+@pytest.fixture(scope="session")
+def vllm_stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineStage]:
+    """One vLLM for all tests of generation: it takes a minute to start. The last of them kill it."""
+    needs_vllm()
+    stage = EngineStage(engine_for(generating_endpoint("vllm"), tmp_path_factory.mktemp("engine")))
+    yield stage
+    stage.close()
 
 
 @pytest.fixture(

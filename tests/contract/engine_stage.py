@@ -4,20 +4,42 @@ from __future__ import annotations
 
 import asyncio
 import gc
+import importlib.util
 import itertools
+import os
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from typing import Any
 
+import pytest
+
+from schemas.bodies import ChatBody, CompletionBody, EmbeddingBody, WholeMessage
 from schemas.lane import Lane
-from schemas.request import Body, Message, Request, Task
+from schemas.request import Body, Request, Task
 from schemas.source import Source
+from workers.endpoint import Endpoint, EngineName
 from workers.engines.base import Answer, Engine, EngineCall
 
+TOKENS_MAX = 256
 START_S_MAX = 580.0
 ANSWER_S_MAX = 120.0
+
+
+def needs_vllm() -> None:
+    if importlib.util.find_spec("vllm") is None and not os.environ.get("CI"):
+        pytest.skip("vLLM is not installed")
+
+
+def generating_endpoint(engine: EngineName) -> Endpoint:
+    """Small enough that a prompt is soon too long for it, and the same for every test of generation."""
+    options = {"max_model_len": TOKENS_MAX}
+    if engine == "simulated":
+        return Endpoint("tiny", engine=engine, options=options)
+    return Endpoint(
+        "tiny", slots=8, options={**options, "dtype": "float32", "kv_cache_memory_bytes": 128 * 1024**2}
+    )
 
 
 class EngineStage:
@@ -54,6 +76,8 @@ class EngineStage:
         return self.run(acted())
 
     def close(self) -> None:
+        if self._loop.is_closed():
+            return
         self.run(self.engine.stop(), START_S_MAX)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(ANSWER_S_MAX)
@@ -75,18 +99,21 @@ def _open_contexts() -> list[Any]:
     return [each for each in contexts if not each.closed]
 
 
-def chat(text: str = "Name a colour.", **body: Any) -> Request:
-    body.setdefault("max_tokens", 8)
-    return Request(Task.CHAT, Body(model="tiny", messages=[Message("user", text)], **body))
+def chat(text: str = "Name a colour.", **fields: Any) -> Request:
+    fields.setdefault("max_tokens", 8)
+    kind = Body if fields.keys() <= set(Body.__struct_fields__) else ChatBody
+    return Request(Task.CHAT, kind(model="tiny", messages=[WholeMessage("user", text)], **fields))
 
 
-def completion(prompt: str | list[int], **body: Any) -> Request:
-    body.setdefault("max_tokens", 8)
-    return Request(Task.COMPLETION, Body(model="tiny", prompt=prompt, **body))
+def completion(prompt: str | list[Any], **fields: Any) -> Request:
+    fields.setdefault("max_tokens", 8)
+    kind = Body if fields.keys() <= set(Body.__struct_fields__) else CompletionBody
+    return Request(Task.COMPLETION, kind(model="tiny", prompt=prompt, **fields))
 
 
-def embedding(given: str | list[str | int]) -> Request:
-    return Request(Task.EMBEDDING, Body(model="tiny", input=given))
+def embedding(given: str | list[Any], **fields: Any) -> Request:
+    kind = EmbeddingBody if fields else Body
+    return Request(Task.EMBEDDING, kind(model="tiny", input=given, **fields))
 
 
 def texts_of(answer: Answer) -> list[str]:

@@ -1,53 +1,55 @@
-"""What every engine keeps to: one suite for the simulated one and for vLLM with a tiny random model.
-
-vLLM starts once for the whole file; the last tests kill it.
-"""
+"""What every engine keeps to: one suite for the simulated one and for vLLM with a small real model."""
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import os
 import re
-import signal
-import time
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from schemas.failure import ErrorClass, Stage
-from tests.contract.engine_stage import EngineStage, chat, completion, texts_of
-from tests.walks import children_called
-from workers.endpoint import Endpoint
+from tests.contract.engine_stage import (
+    TOKENS_MAX,
+    EngineStage,
+    chat,
+    completion,
+    generating_endpoint,
+    texts_of,
+)
 from workers.engines.choose import engine_for
-from workers.errors import EngineDead, InvalidOutput, RequestRejected
-from workers.models import cache_folder
-from workers.tiny_model import tiny_model
+from workers.errors import InvalidOutput, RequestRejected
 
 # vLLM and torch warn as they are imported; their warnings are not ours.
 pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.timeout(800)]
 VLLM = pytest.param("vllm", marks=pytest.mark.vllm)
 only_vllm = pytest.mark.parametrize("stage", [VLLM], indirect=True)
-TOKENS_MAX = 256
+TOOL = {
+    "type": "function",
+    "function": {
+        "name": "set_hour",
+        "parameters": {
+            "type": "object",
+            "properties": {"hour": {"type": "integer", "minimum": 0, "maximum": 23}},
+            "required": ["hour"],
+            "additionalProperties": False,
+        },
+    },
+}
+NAMED = {"type": "function", "function": {"name": "set_hour"}}
 INVALID = (ErrorClass.INVALID, Stage.VALIDATE)
 TOO_LONG = (ErrorClass.TOO_LONG, Stage.ENGINE)
 
 
 @pytest.fixture(scope="module", params=["simulated", VLLM])
 def stage(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineStage]:
-    stage = EngineStage(engine_for(_endpoint(request.param), tmp_path_factory.mktemp("engine")))
+    if request.param == "vllm":
+        yield request.getfixturevalue("vllm_stage")
+        return
+    stage = EngineStage(engine_for(generating_endpoint("simulated"), tmp_path_factory.mktemp("engine")))
     yield stage
     stage.close()
-
-
-def _endpoint(name: str) -> Endpoint:
-    if name == "simulated":
-        return Endpoint("tiny", engine="simulated", options={"max_model_len": TOKENS_MAX})
-    if importlib.util.find_spec("vllm") is None and not os.environ.get("CI"):
-        pytest.skip("vLLM is not installed")
-    options = {"max_model_len": TOKENS_MAX, "dtype": "float32", "kv_cache_memory_bytes": 64 * 1024**2}
-    return Endpoint("tiny", model=str(tiny_model(cache_folder(os.environ))), slots=8, options=options)
 
 
 def refusal(stage: EngineStage, request: Any) -> tuple[ErrorClass, Stage]:
@@ -83,6 +85,125 @@ def test_many_requests_at_once_are_all_answered(stage: EngineStage) -> None:
 def test_n_answers_are_given(stage: EngineStage, temperature: float) -> None:
     answer = stage.ask(chat(n=3, temperature=temperature))
     assert [choice["index"] for choice in answer.body["choices"]] == [0, 1, 2]
+
+
+def test_usage_counts_every_answer_also_where_all_are_the_same(stage: EngineStage) -> None:
+    one, three = (stage.ask(chat(n=n, temperature=0.0)) for n in (1, 3))
+    assert len(three.body["choices"]) == 3
+    assert three.tokens.output == three.body["usage"]["completion_tokens"] == 3 * one.tokens.output
+    assert three.tokens.input == one.tokens.input
+
+
+def test_each_token_of_an_answer_has_its_logprob_and_the_likeliest_in_its_place(stage: EngineStage) -> None:
+    answer = stage.ask(chat(logprobs=True, top_logprobs=2, temperature=0.0))
+    told = answer.body["choices"][0]["logprobs"]["content"]
+    assert len(told) == answer.tokens.output
+    for token in told:
+        assert token["logprob"] <= 0
+        assert token["top_logprobs"][0]["token"] == token["token"]
+        assert len(token["top_logprobs"]) == 2
+
+
+def test_an_echo_begins_with_the_prompt_and_its_tokens(stage: EngineStage) -> None:
+    answer = stage.ask(completion("The sea is", echo=True, logprobs=1, temperature=0.0))
+    choice = answer.body["choices"][0]
+    assert choice["text"].startswith("The sea is")
+    assert len(choice["text"]) > len("The sea is")
+    told = choice["logprobs"]
+    assert len(told["tokens"]) == len(told["text_offset"]) == answer.tokens.input + answer.tokens.output
+    assert told["token_logprobs"][0] is None
+    assert all(logprob <= 0 for logprob in told["token_logprobs"][1:])
+
+
+def test_each_token_of_a_prompt_but_the_first_has_its_logprob(stage: EngineStage) -> None:
+    answer = stage.ask(completion("The sea is", prompt_logprobs=1))
+    told = answer.body["choices"][0]["prompt_logprobs"]
+    assert len(told) == answer.tokens.input
+    assert told[0] is None
+    assert all(told[1:])
+    assert len(stage.ask(chat(prompt_logprobs=0)).body["prompt_logprobs"]) > 1
+
+
+@pytest.mark.parametrize("prompts", [["The sea is", "The moon is"], [[504, 2953], [504, 1971]]])
+def test_several_prompts_have_their_answers_in_order_and_are_all_counted(
+    stage: EngineStage, prompts: Any
+) -> None:
+    both = stage.ask(completion(prompts, n=2, temperature=1.0, seed=3))
+    assert [choice["index"] for choice in both.body["choices"]] == [0, 1, 2, 3]
+    alone = [stage.ask(completion(prompt)).tokens.input for prompt in prompts]
+    assert both.tokens.input == both.body["usage"]["prompt_tokens"] == sum(alone)
+
+
+def test_token_ids_are_counted_as_they_are(stage: EngineStage) -> None:
+    assert stage.ask(completion([1, 2, 3, 4])).tokens.input == 4
+
+
+def test_a_prompt_without_text_is_invalid(stage: EngineStage) -> None:
+    assert refusal(stage, completion("")) == INVALID
+
+
+@pytest.mark.parametrize(("choice", "finish_reason"), [("required", "tool_calls"), (NAMED, "stop")])
+def test_a_tool_that_must_be_called_is_called_with_valid_arguments(
+    stage: EngineStage, choice: Any, finish_reason: str
+) -> None:
+    answer = stage.ask(chat(tools=[TOOL], tool_choice=choice, max_tokens=100, temperature=0.0))
+    (found,) = answer.body["choices"]
+    (call,) = found["message"]["tool_calls"]
+    assert call["type"] == "function"
+    assert call["id"]
+    assert call["function"]["name"] == "set_hour"
+    arguments = json.loads(call["function"]["arguments"])
+    assert arguments.keys() == {"hour"}
+    assert arguments["hour"] in range(24)
+    assert found["finish_reason"] == finish_reason
+
+
+def test_tools_that_may_not_be_called_are_not_called(stage: EngineStage) -> None:
+    message = stage.ask(chat(tools=[TOOL], tool_choice="none")).body["choices"][0]["message"]
+    assert "tool_calls" not in message
+    assert message["content"]
+
+
+@pytest.mark.parametrize("fields", [{"tool_choice": "auto"}, {}])
+def test_a_model_without_a_tool_parser_is_not_left_to_choose(stage: EngineStage, fields: Any) -> None:
+    with pytest.raises(RequestRejected, match=r"tool_choice.*tool_parser"):
+        stage.ask(chat(tools=[TOOL], **fields))
+    assert stage.ask(chat())
+
+
+def test_tokens_are_told_by_their_ids_where_asked(stage: EngineStage) -> None:
+    answer = stage.ask(chat(return_token_ids=True, logprobs=True, return_tokens_as_token_ids=True))
+    choice = answer.body["choices"][0]
+    assert len(answer.body["prompt_token_ids"]) == answer.tokens.input
+    assert [f"token_id:{token}" for token in choice["token_ids"]] == [
+        told["token"] for told in choice["logprobs"]["content"]
+    ]
+
+
+def test_an_answer_without_an_end_has_as_many_tokens_as_it_may(stage: EngineStage) -> None:
+    answer = stage.ask(chat(ignore_eos=True, max_tokens=30))
+    assert answer.tokens.output == 30
+    assert answer.body["choices"][0]["finish_reason"] == "length"
+
+
+def test_a_seed_fixes_the_answer(stage: EngineStage) -> None:
+    first, again, other = (
+        texts_of(stage.ask(chat(seed=seed, temperature=1.0, max_tokens=16))) for seed in (5, 5, 6)
+    )
+    assert first == again != other
+
+
+def test_a_stop_text_ends_the_answer_before_it(stage: EngineStage) -> None:
+    whole = texts_of(stage.ask(chat(temperature=0.0, max_tokens=30)))[0]
+    stop = whole[len(whole) // 2 : len(whole) // 2 + 4]
+    answer = stage.ask(chat(temperature=0.0, max_tokens=30, stop=[stop]))
+    assert texts_of(answer)[0] == whole[: whole.index(stop)]
+    assert answer.body["choices"][0]["finish_reason"] == "stop"
+
+
+def test_max_tokens_beyond_the_room_is_lowered_and_said(stage: EngineStage) -> None:
+    answer = stage.ask(chat(max_tokens=2**31 - 1, temperature=0.0, stop=["e"]))
+    assert answer.clamped == {"max_tokens": TOKENS_MAX - answer.tokens.input}
 
 
 def test_a_choice_is_one_of_the_choices(stage: EngineStage) -> None:
@@ -131,34 +252,16 @@ def test_stop_may_be_asked_for_twice_and_steps_are_counted(stage: EngineStage) -
 
 
 @only_vllm
-def test_a_prompt_may_be_token_ids(stage: EngineStage) -> None:
-    answer = stage.ask(completion([1, 2, 3, 4]))
-    assert answer.tokens.input == 4
+def test_tokens_that_the_model_does_not_have_are_invalid(stage: EngineStage) -> None:
     assert refusal(stage, completion([10**9])) == INVALID
+    assert refusal(stage, chat(allowed_token_ids=[10**9])) == INVALID
+    assert refusal(stage, chat(logit_bias={str(10**9): 1.0})) == INVALID
+    assert stage.ask(chat())
 
 
 @only_vllm
-def test_a_seed_fixes_the_answer_and_a_seed_too_large_is_invalid(stage: EngineStage) -> None:
-    first, again, other = (
-        texts_of(stage.ask(chat(seed=seed, temperature=1.0, max_tokens=16))) for seed in (5, 5, 6)
-    )
-    assert first == again != other
+def test_a_seed_too_large_is_invalid(stage: EngineStage) -> None:
     assert refusal(stage, chat(seed=2**63 - 1)) == INVALID
-
-
-@only_vllm
-def test_a_stop_text_ends_the_answer_before_it(stage: EngineStage) -> None:
-    whole = texts_of(stage.ask(chat(temperature=0.0, max_tokens=30)))[0]
-    stop = whole[len(whole) // 2 : len(whole) // 2 + 4]
-    answer = stage.ask(chat(temperature=0.0, max_tokens=30, stop=[stop]))
-    assert texts_of(answer)[0] == whole[: whole.index(stop)]
-    assert answer.body["choices"][0]["finish_reason"] == "stop"
-
-
-@only_vllm
-def test_max_tokens_beyond_the_room_is_lowered_and_said(stage: EngineStage) -> None:
-    answer = stage.ask(chat(max_tokens=2**31 - 1, temperature=0.0, stop=["e"]))
-    assert answer.clamped == {"max_tokens": TOKENS_MAX - answer.tokens.input}
 
 
 @only_vllm
@@ -194,26 +297,3 @@ def test_a_tenant_never_hits_anothers_cache(stage: EngineStage) -> None:
 def test_odd_but_good_messages_are_answered(stage: EngineStage) -> None:
     for text in ("", "\U0001f600\u0000\uffff \u202e" * 3):
         assert stage.ask(chat(text))
-
-
-@only_vllm
-def test_at_the_end_a_stopped_engine_makes_no_step_and_a_killed_one_is_dead(stage: EngineStage) -> None:
-    core = children_called("EngineCor")[0]
-    begun = stage.begin(chat(max_tokens=200, temperature=0.0))
-    os.kill(core.pid, signal.SIGSTOP)
-    late = stage.begin(chat())  # the first may have ended before the signal, this one cannot
-    deadline = time.monotonic() + 60
-    while not _makes_no_step(stage):  # steps that it had made may still be on their way to us
-        assert time.monotonic() < deadline
-    os.kill(core.pid, signal.SIGKILL)
-    with pytest.raises(EngineDead):
-        late.result(60)
-    assert isinstance(begun.exception(60), EngineDead | None)
-    with pytest.raises(EngineDead):
-        stage.steps()
-
-
-def _makes_no_step(stage: EngineStage) -> bool:
-    before = stage.steps()
-    time.sleep(1.0)
-    return stage.steps() == before

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import os
+import base64
+import struct
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
 from schemas.failure import ErrorClass, Stage
-from tests.contract.engine_stage import EngineStage, chat, embedding
+from tests.contract.differences import differences
+from tests.contract.engine_stage import EngineStage, chat, embedding, needs_vllm
+from tests.contract.rivals import own_embeddings
 from workers.endpoint import Endpoint
 from workers.engines.choose import engine_for
 from workers.errors import RequestRejected
@@ -19,8 +22,7 @@ pytestmark = [pytest.mark.vllm, pytest.mark.filterwarnings("ignore"), pytest.mar
 
 @pytest.fixture(scope="module")
 def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EngineStage]:
-    if importlib.util.find_spec("vllm") is None and not os.environ.get("CI"):
-        pytest.skip("vLLM is not installed")
+    needs_vllm()
     endpoint = Endpoint("tiny", model="all-minilm-l6-v2", options={"max_model_len": 256})
     stage = EngineStage(engine_for(endpoint, tmp_path_factory.mktemp("engine")))
     yield stage
@@ -55,6 +57,43 @@ def test_an_input_beyond_the_model_is_too_long_and_another_task_is_invalid(
         stage.ask(chat())
     failure = caught.value.failure
     assert (failure.error_class, failure.stage) == (ErrorClass.INVALID, Stage.VALIDATE)
+
+
+def test_a_vector_may_come_as_packed_numbers(stage: EngineStage) -> None:
+    plain = stage.ask(embedding(["a cat", "x"])).body["data"]
+    packed = stage.ask(embedding(["a cat", "x"], encoding_format="base64")).body["data"]
+    for numbers, text in zip(plain, packed, strict=True):
+        unpacked = struct.unpack("<384f", base64.b64decode(text["embedding"]))
+        assert unpacked == pytest.approx(numbers["embedding"], abs=1e-6)
+
+
+def test_another_size_is_invalid_for_a_model_of_one_size_and_the_next_input_is_answered(
+    stage: EngineStage,
+) -> None:
+    with pytest.raises(RequestRejected) as caught:
+        stage.ask(embedding("a cat", dimensions=7))
+    assert caught.value.failure.error_class is ErrorClass.INVALID
+    assert stage.ask(embedding("a cat"))
+
+
+@pytest.mark.parametrize(
+    "given", ["a cat", ["a cat", "stock prices fell"], [101, 7592, 102], [[101, 102], [7592]]]
+)
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {},
+        {"encoding_format": "base64"},
+        {"encoding_format": "base64", "endianness": "big"},
+        {"encoding_format": "base64", "embed_dtype": "float16"},
+        {"use_activation": False},
+        {"truncate_prompt_tokens": 2, "truncation_side": "right"},
+    ],
+)
+def test_embeddings_are_those_of_vllms_server(stage: EngineStage, given: Any, fields: dict[str, Any]) -> None:
+    ours = stage.ask(embedding(given, **fields)).body
+    theirs = own_embeddings(stage, {"model": "tiny", "input": given, **fields})
+    assert differences(ours, theirs) == []
 
 
 def _dot(left: list[float], right: list[float]) -> float:
