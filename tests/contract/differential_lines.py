@@ -12,7 +12,6 @@ QUESTIONS: Final = (
     "Is water wet? Answer in one word.",
     "Repeat exactly: when may I visit you",
     "How many legs has a spider?",
-    "Say something kind.",
 )
 TOOL: Final = {
     "type": "function",
@@ -76,7 +75,7 @@ def after_call(text: str, arguments: str) -> list[Body]:
     ]
 
 
-ARGUMENTS: Final = ('{"hour": 5}', "", '{"hou', '"Brest"', "[1]", "{}")
+ARGUMENTS: Final = ('{"hour": 5}', "", '{"hou', '"Brest"', "[1]")
 #: A kind, and its body for a question and its number.
 CHAT_KINDS: Final[dict[str, Callable[[str, int], Body]]] = {
     "plain": lambda text, _: {"messages": user(text)},
@@ -129,11 +128,11 @@ CHAT_KINDS: Final[dict[str, Callable[[str, int], Body]]] = {
     },
     "json object": lambda text, _: {
         "messages": led("system", text, 'Answer with this and nothing else: {"a": 1}'),
-        "max_tokens": 200,
+        "max_tokens": 60,
         "response_format": {"type": "json_object"},
     },
     "logprobs": lambda text, n: {"messages": user(text), "logprobs": True, "top_logprobs": n},
-    "prompt logprobs": lambda text, n: {"messages": user(text), "prompt_logprobs": n, "max_tokens": 4},
+    "prompt logprobs": lambda text, n: {"messages": user(text), "prompt_logprobs": n, "max_tokens": 2},
     "echo": lambda text, n: {
         "messages": [*user(text), {"role": "assistant", "content": "Well, it"}],
         "echo": n % 2 == 0,
@@ -161,7 +160,7 @@ CHAT_KINDS: Final[dict[str, Callable[[str, int], Body]]] = {
         "repetition_penalty": 1.0 + 0.1 * n,
     },
     "without an end": lambda text, n: {"messages": user(text), "ignore_eos": True, "max_tokens": 8 + n},
-    "at least": lambda text, n: {"messages": user(text), "min_tokens": 10 + n, "max_completion_tokens": 20},
+    "at least": lambda text, n: {"messages": user(text), "min_tokens": 8 + n, "max_completion_tokens": 16},
     "bad words": lambda text, _: {"messages": user(text), "bad_words": ["Oslo", "the", "I", "Yes", "blue"]},
     "allowed tokens": lambda text, n: {
         "messages": user(text),
@@ -200,9 +199,9 @@ COMPLETION_KINDS: Final[dict[str, Callable[[str, int], Body]]] = {
     "prompt logprobs": lambda text, n: {"prompt": text, "prompt_logprobs": n, "return_token_ids": True},
     "several answers": lambda text, n: {"prompt": [text, "The sea"], "n": 2, "seed": n, "temperature": 0.9},
     "structure": lambda text, n: {"prompt": text, "structured_outputs": {"choice": ["yes", "no"]}},
-    "stop": lambda text, n: {"prompt": text, "stop": ["e", "."], "max_tokens": 20},
+    "stop": lambda text, n: {"prompt": text, "stop": ["e", "."], "max_tokens": 10},
 }
-DEFAULTS: Final = {"temperature": 0, "max_tokens": 12}
+DEFAULTS: Final = {"temperature": 0, "max_tokens": 6}
 
 
 def lines(url: str, kinds: dict[str, Callable[[str, int], Body]]) -> list[Body]:

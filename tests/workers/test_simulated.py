@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import struct
+from typing import Any
 
 import jsonschema
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from schemas.bodies import ChatBody, EmbeddingBody, WholeMessage
 from schemas.failure import ErrorClass, Stage
 from schemas.request import Body, Request, Task
 from tests.workers.stage import QUICK, call, chat, engine_call, finish, running, simulated
@@ -123,3 +127,76 @@ def test_a_hang_holds_every_call_until_the_engine_is_stopped() -> None:
         runner.submit([call(0, chat(simulate="hang")), call(1)])
         assert not runner.wait(0.2)
         assert runner.running == 2
+
+
+def test_a_body_with_seldom_fields_unset_has_the_plain_answer() -> None:
+    plain = chat("hello", n=2, max_tokens=9, stop=["zzz"])
+    fields = {name: getattr(plain.body, name) for name in plain.body.__struct_fields__}
+    whole = Request(Task.CHAT, ChatBody(**fields))
+    assert expected_answer(whole) == expected_answer(plain)
+
+
+def test_an_answer_that_its_bound_cuts_has_as_many_tokens_and_says_so() -> None:
+    body = expected_answer(chat(max_tokens=3))
+    assert body["usage"]["completion_tokens"] == 3
+    assert body["choices"][0]["finish_reason"] == "length"
+
+
+@pytest.mark.parametrize("schema", SCHEMAS)
+def test_the_arguments_of_a_call_meet_the_schema_of_its_tool(schema: dict[str, object]) -> None:
+    tools = [{"type": "function", "function": {"name": name, "parameters": schema}} for name in ("a", "b")]
+    named = {"type": "function", "function": {"name": "b"}}
+    for choice, name in (("required", "a"), (named, "b")):
+        message = expected_answer(seldom(tools=tools, tool_choice=choice))["choices"][0]["message"]
+        (call,) = message["tool_calls"]
+        assert call["function"]["name"] == name
+        jsonschema.validate(json.loads(call["function"]["arguments"]), schema)
+
+
+def test_a_tool_may_be_left_to_choose_where_the_endpoint_has_a_parser() -> None:
+    tools = [{"type": "function", "function": {"name": "a"}}]
+    request = seldom(tools=tools, tool_choice="auto")
+    with pytest.raises(RequestRejected, match="tool_parser"):
+        simulated().submit(engine_call(request))
+    engine = SimulatedEngine(SimulatedTimes(), chooses_tools=True)
+    answer = engine.submit(engine_call(request))
+    assert isinstance(answer, Answer)
+    assert "tool_calls" not in answer.body["choices"][0]["message"]
+
+
+def test_vectors_have_the_size_and_the_form_that_is_asked_for() -> None:
+    def vectors(**fields: Any) -> Any:
+        body = EmbeddingBody(model="sim", input=["a", [1, 2]], **fields)
+        return [item["embedding"] for item in expected_answer(Request(Task.EMBEDDING, body))["data"]]
+
+    plain = vectors(dimensions=11)
+    assert [len(vector) for vector in plain] == [11, 11]
+    for form, fields in (
+        ("<11f", {}),
+        (">11f", {"endianness": "big"}),
+        ("<11e", {"embed_dtype": "float16", "endianness": "little"}),
+    ):
+        packed = vectors(dimensions=11, encoding_format="base64", **fields)
+        for numbers, text in zip(plain, packed, strict=True):
+            assert struct.unpack(form, base64.b64decode(text)) == pytest.approx(numbers, abs=1e-3)
+    with pytest.raises(RequestRejected, match="embed_dtype"):
+        vectors(encoding_format="base64", embed_dtype="bfloat16")
+
+
+def test_the_last_message_is_told_again_where_the_answer_goes_on_with_it() -> None:
+    messages = [WholeMessage("user", "Well?"), WholeMessage("assistant", "It is")]
+    for echo, start in ((True, "It is"), (False, "answer")):
+        request = Request(Task.CHAT, ChatBody(model="sim", messages=messages, echo=echo))
+        assert expected_answer(request)["choices"][0]["message"]["content"].startswith(start)
+
+
+def test_an_answer_is_at_least_as_long_as_asked_for() -> None:
+    assert expected_answer(seldom(min_tokens=40))["usage"]["completion_tokens"] >= 40
+
+
+def test_a_truncated_prompt_counts_its_rest() -> None:
+    assert expected_answer(seldom("word " * 50, truncate_prompt_tokens=7))["usage"]["prompt_tokens"] == 7
+
+
+def seldom(text: str = "hello", **fields: Any) -> Request:
+    return Request(Task.CHAT, ChatBody(model="sim", messages=[WholeMessage("user", text)], **fields))

@@ -58,10 +58,9 @@ def _body(body: Body, seed: int, tokens: Tokens, choices: list[Any], *, chat: bo
 def prompt_tokens(request: Request) -> int:
     """Tokens of the longest prompt, by the rule of thumb."""
     body = request.body
-    if request.task is Task.CHAT:
-        return len(encode(body.messages)) // BYTES_PER_TOKEN + 1
+    prompts = [encode(body.messages)] if request.task is Task.CHAT else given(body.prompt or body.input)
     bound = body.truncate_prompt_tokens if isinstance(body, GenerationBody) else None
-    return max(tokens_in(prompt, bound) for prompt in given(body.prompt or body.input))
+    return max(tokens_in(prompt, bound) for prompt in prompts)
 
 
 def check_tool_choice(body: Body) -> None:

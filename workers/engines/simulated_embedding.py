@@ -42,9 +42,12 @@ def given(prompts: Any) -> list[Any]:
     return list(prompts) if isinstance(prompts, list) and not isinstance(prompts[0], int) else [prompts]
 
 
-def tokens_in(prompt: str | list[int], bound: int | None = None) -> int:
-    """`bound`: so many are kept; None or -1: all."""
-    tokens = len(prompt) if isinstance(prompt, list) else len(encode(prompt)) // BYTES_PER_TOKEN + 1
+def tokens_in(prompt: str | list[int] | bytes, bound: int | None = None) -> int:
+    """Of text, of token ids, or of a chat as JSON. `bound`: so many are kept; None or -1: all."""
+    if isinstance(prompt, list):
+        tokens = len(prompt)
+    else:
+        tokens = len(prompt if isinstance(prompt, bytes) else encode(prompt)) // BYTES_PER_TOKEN + 1
     return tokens if bound is None or bound < 0 else min(tokens, bound)
 
 

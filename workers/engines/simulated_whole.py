@@ -20,9 +20,10 @@ def whole(request: Request, seed: int, tokens_max: int | None) -> tuple[list[Any
     """
     chat = request.task is Task.CHAT
     body = request.body
-    prompts = [encode(body.messages).decode()] if chat else given(body.prompt)
+    messages = encode(body.messages)
+    prompts = [messages.decode()] if chat else given(body.prompt)
     bound = body.truncate_prompt_tokens if isinstance(body, GenerationBody) else None
-    counts = [tokens_in(prompt, bound) for prompt in prompts]
+    counts = [tokens_in(prompt, bound) for prompt in ([messages] if chat else prompts)]
     texts: list[Written] = []
     choices: list[dict[str, Any]] = []
     for prompt, size in zip(prompts, counts, strict=True):
