@@ -9,6 +9,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import Any, Final, NoReturn, Protocol
 
+from stream.cli.help import grouped
 from stream.cli.options import installation_options
 from stream.cli.registry import COMMANDS, COMMANDS_LATER, FLAGS_LATER
 from stream.errors import UsageError
@@ -45,15 +46,21 @@ def parse(arguments: Sequence[str]) -> tuple[Run, argparse.Namespace]:
     name = command_name(arguments)
     parser = Parser(
         prog="headrace",
-        description="Streaming inference on Kafka: exactly once, out of order, cache-sticky.",
+        usage="headrace [-c FILE] [--state-dir DIR] COMMAND …",
+        description=f"Streaming inference on Kafka: each input has exactly one answer.\n\n{grouped(COMMANDS)}",
+        epilog="`headrace COMMAND --help` tells more of each.",
+        formatter_class=argparse.RawDescriptionHelpFormatter,
         parents=[installation_options()],
     )
     parser.add_argument("--version", action="version", version=f"headrace {version('headrace')}")
-    commands = parser.add_subparsers(dest="command", metavar="COMMAND", title="commands", required=True)
+    # Subparsers would begin their usage with all of ours; the list of commands stands in the description.
+    commands = parser.add_subparsers(
+        dest="command", metavar="COMMAND", prog="headrace", help=argparse.SUPPRESS, required=True
+    )
     modules = {name: _load(name, commands)} if name else {}
-    for other, command in COMMANDS.items():
+    for other in COMMANDS:
         if other != name:
-            commands.add_parser(other, help=command.purpose)
+            commands.add_parser(other)
     found, unknown = parser.parse_known_args(arguments)
     _refuse(unknown, found.command)
     return modules[found.command].run, found

@@ -14,6 +14,8 @@ class Command(NamedTuple):
 
 COMMANDS: Final[dict[str, Command]] = {
     "up": Command("stream.cli.up", "start everything on this machine"),
+    "down": Command("stream.cli.down", "stop it: what runs is finished first"),
+    "logs": Command("stream.cli.show_logs", "what its processes have logged"),
     "demo": Command("stream.demo.command", "up, sample records, progress, a table of results, then stop"),
     "status": Command("stream.cli.status", "processes, lanes, lag and time left"),
     "produce": Command("stream.cli.produce", "put the lines of a file on a topic"),

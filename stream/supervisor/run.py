@@ -37,13 +37,17 @@ log = logging.getLogger(__name__)
 #: Dispatchers and workers finish what runs and commit it; what is unfinished then runs at the next start.
 DRAIN_GRACE_S: Final = 60.0
 BROKER_GRACE_S: Final = 20.0
+#: A broker that does not answer its first question by then is told to be away.
+ANSWER_S: Final = 10.0
 SUPERVISOR_NAME: Final = "supervisor"
 
 
 def prepare_topics(settings: Settings, place: Place) -> None:
     """Create and check the service's topics before a role meets them. StreamError names a broker that is silent."""
+    admin = kafka_log(place).admin()
     try:
-        ensure_topics(kafka_log(place).admin(), settings)
+        admin.topics(ANSWER_S)
+        ensure_topics(admin, settings)
     except LogTimeout as error:
         raise LogTimeout(f"no answer from the broker at {place.bootstrap_servers}: {error}") from error
 
