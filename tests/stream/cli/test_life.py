@@ -106,4 +106,4 @@ def test_records_go_in_and_come_out_and_can_be_found_on_their_way(
     up.send_signal(signal.SIGTERM)
     assert up.wait(150) == 0
     ended = run("status", *state)
-    assert (ended.code, "nothing runs in" in ended.err) == (2, True)
+    assert (ended.code, "nothing runs in" in ended.err) == (1, True)

@@ -178,13 +178,32 @@ def test_where_the_broker_is_silent_the_processes_are_told_first(
     entry = {"role": "worker", "name": "worker-sim-00", "pid": 1, "started": 0, "state": "running"}
     with closing(socket.create_server(("127.0.0.1", 0))) as silent:
         servers = f"127.0.0.1:{silent.getsockname()[1]}"
-        told = json.dumps({"bootstrap_servers": servers, "processes": [entry]})
+        living = {**entry, "name": "broker", "pid": os.getpid(), "started": psutil.Process().create_time()}
+        told = json.dumps({"bootstrap_servers": servers, "processes": [entry, living]})
         (state / "runtime.json").write_text(told)
         ended = run("status", "--state-dir", str(state))
     assert ended.code == 1
     assert "no answer from the broker" in ended.err
     assert "worker-sim-00" in ended.out
     assert "running (gone)" in ended.out
+    assert "1 of 2 processes run\nworker-sim-00 is gone" in ended.out
+
+
+def test_an_installation_of_which_nothing_is_left_is_one_clear_line_and_exit_1(
+    run: Run, tmp_path: Path
+) -> None:
+    entry = {"role": "worker", "name": "worker-sim-00", "pid": 1, "started": 0, "state": "running"}
+    supervisor = {"pid": 1, "started": 0, "ready": True, "phase": None}
+    left = {"bootstrap_servers": "127.0.0.1:1", "processes": [entry], "supervisor": supervisor}
+    stopped: dict[str, object] = {"bootstrap_servers": None, "processes": []}
+    for runtime in (left, stopped, None):
+        if runtime is not None:
+            (tmp_path / "runtime.json").write_text(json.dumps(runtime))
+        ended = run("status", "--state-dir", str(tmp_path))
+        assert (ended.code, ended.out) == (1, "")
+        assert ended.err.startswith(f"headrace: nothing runs in {tmp_path}: start it with `headrace up")
+        assert ended.err.count("\n") == 1
+        (tmp_path / "runtime.json").unlink(missing_ok=True)
 
 
 @pytest.mark.broker
