@@ -17,15 +17,24 @@ from stream.run_batch.travel import ROW, error_line, read_mark
 _NULL: Final = msgspec.Raw(b"null")
 
 
-class _Result(msgspec.Struct):
-    """A result's own four fields, unparsed; what else it tells (`headrace`) is left out."""
+class _Told(msgspec.Struct, omit_defaults=True):
+    """Of what `headrace` tells beside the answer, that which a request asked for and did not get."""
 
-    id: msgspec.Raw = _NULL
-    custom_id: msgspec.Raw = _NULL
-    response: msgspec.Raw = _NULL
-    error: msgspec.Raw = _NULL
+    ignored: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
+    clamped: msgspec.Raw | msgspec.UnsetType = msgspec.UNSET
 
 
+class _Result(msgspec.Struct, omit_defaults=True):
+    """A result's own four fields, unparsed; `headrace` stays where it names what had no effect."""
+
+    id: msgspec.Raw
+    custom_id: msgspec.Raw
+    response: msgspec.Raw
+    error: msgspec.Raw
+    headrace: _Told | msgspec.UnsetType = msgspec.UNSET
+
+
+_NOTHING: Final = _Told()
 _RESULT: Final = msgspec.json.Decoder(_Result)
 _encode: Final = msgspec.json.Encoder().encode
 
@@ -49,6 +58,8 @@ def outcome_of(record: Record, batch: str) -> Outcome | Mark | None:
     if names.ERROR_CLASS in texts:
         return Outcome(row, True, _dead(record, texts))
     result = _RESULT.decode(record.value() or b"{}")
+    if result.headrace == _NOTHING:
+        result.headrace = msgspec.UNSET
     return Outcome(row, result.error != _NULL, _encode(result))
 
 

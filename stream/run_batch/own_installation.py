@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -18,15 +19,17 @@ READY_S_MAX: Final = 3_600.0
 #: Running calls end within the supervisor's grace, then the broker.
 STOP_S_MAX: Final = 90.0
 POLL_S: Final = 0.1
+UP_LOG: Final = "up.log"
 TELL_EVERY_S: Final = 10.0
 _LOG_LINES: Final = 20
+_LOG_HEAD: Final = re.compile(r"^\d{4}-\d\d-\d\d [\d:,]+ [A-Z]+ [\w.]+: ")
 
 
 class OwnInstallation:
     """Everything of `headrace up` over one state directory. Main thread only."""
 
     def __init__(self, config: Path | None, state_dir: Path) -> None:
-        self.log_file = state_dir / "up.log"
+        self.log_file = state_dir / UP_LOG
         self._begin = self.log_file.stat().st_size if self.log_file.exists() else 0
         chosen = [] if config is None else ["-c", str(config)]
         # -P: a folder named `stream` where somebody stands must not be taken for ours.
@@ -46,7 +49,7 @@ class OwnInstallation:
                 raise WaitedTooLong(f"not ready within {READY_S_MAX:.0f} s (log: {self.log_file})")
             if now_s - told_s >= TELL_EVERY_S:
                 told_s = now_s
-                say(f"still starting after {duration(now_s - begin_s)} (log: {self.log_file})")
+                say(f"starting for {duration(now_s - begin_s)}: {self._doing()}")
             time.sleep(POLL_S)
 
     def check(self) -> None:
@@ -67,6 +70,11 @@ class OwnInstallation:
 
     def _says_ready(self) -> bool:
         return any(line.startswith("ready ") for line in self._log())
+
+    def _doing(self) -> str:
+        """Its last words, without the time and the place that a log has."""
+        log = self._log()
+        return _LOG_HEAD.sub("", log[-1]) if log else "nothing is told yet"
 
     def _last_words(self) -> str:
         return "\n".join(self._log()[-_LOG_LINES:])

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from stream.cli.installation import Installation, find_installation
 from stream.run_batch.chosen import Chosen
-from stream.run_batch.own_installation import OwnInstallation
+from stream.run_batch.own_installation import UP_LOG, OwnInstallation
 from stream.supervisor.stop import StopWish
 
 #: StreamError where the batch's own installation has died, KeyboardInterrupt where somebody wants an end.
@@ -30,7 +30,7 @@ def serving(
         yield chosen.installation, wish
         return
     state_dir = chosen.installation.state_dir
-    say(f"starting an installation for this batch in {state_dir}")
+    say(f"starting an installation for this batch (log: {state_dir / UP_LOG})")
     begin_s = time.monotonic()
     own = OwnInstallation(chosen.config, state_dir)
 

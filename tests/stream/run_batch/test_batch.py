@@ -12,6 +12,8 @@ import pytest
 
 from schemas import headers as names
 from schemas.headers import Headers
+from schemas.result import Facts, answer_value
+from schemas.source import Source
 from stream.config.settings import Settings
 from stream.log.base import Output
 from stream.log.memory import Fault
@@ -204,3 +206,21 @@ def test_the_state_and_the_index_are_for_nobody_else(tmp_path: Path) -> None:
     batch.run()
     private = [batch.folder.path / name for name in ("batch.json", "index", "arrived.jsonl")]
     assert [path.stat().st_mode & 0o777 for path in private] == [0o600] * 3
+
+
+def test_a_line_names_the_fields_of_its_request_that_had_no_effect(tmp_path: Path) -> None:
+    batch = stage(tmp_path, ["a"])
+
+    def answer() -> None:
+        [record] = batch.requests()
+        source = Source(record.topic(), record.partition(), record.offset())
+        facts = Facts(source, "sim", None, None, 1, ignored=("body.user",), ignored_count=1)
+        value = answer_value(facts, "a", {"choices": []}, {"max_tokens": 7})
+        batch.put(REPLY, value, [(ROW, f"{BATCH}/0".encode())])
+
+    batch.run(answer)
+    [line] = lines(tmp_path / "out.jsonl")
+    assert line["headrace"] == {
+        "ignored": {"paths": ["body.user"], "count": 1},
+        "clamped": {"max_tokens": 7},
+    }
