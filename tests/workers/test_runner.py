@@ -6,6 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from schemas.failure import ErrorClass, Failure, Stage
@@ -86,6 +87,17 @@ def test_an_answer_that_breaks_its_structure_has_one_retry_and_all_its_tokens_ar
     assert bad.outcome.error_class is ErrorClass.INVALID_OUTPUT
     assert bad.attempts == 2
     assert bad.tokens == good.tokens
+
+
+def test_an_end_says_which_fields_had_no_effect_at_the_first_try_and_at_a_later_one() -> None:
+    said = {"ignored": ("$.body.user",), "ignored_count": 3}
+    calls = [
+        call(number, msgspec.structs.replace(chat("a", simulate), **said))
+        for number, simulate in enumerate([None, "transient:1"])
+    ]
+    with running(simulated()) as runner:
+        ended = finish(runner, calls)
+    assert [(end.ignored, end.ignored_count) for end in ended.values()] == [(("$.body.user",), 3)] * 2
 
 
 def test_a_refused_request_is_not_tried_again() -> None:

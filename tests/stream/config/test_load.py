@@ -99,6 +99,11 @@ txn_records_max = 100
     assert settings.limits.txn_records_max == 100
 
 
+def test_an_input_may_refuse_fields_that_nobody_knows(write: Write) -> None:
+    settings = load_settings(write('[inputs.a]\nunknown_fields = "refuse"\n' + SIM))
+    assert [binding.unknown_fields for binding in settings.inputs] == ["name", "refuse"]
+
+
 def test_own_topics_follow_the_prefix(write: Write) -> None:
     outputs = load_settings(write('[headrace]\nprefix = "b_"\n' + SIM)).outputs
     assert (outputs.results, outputs.dead_letters) == ("b_results", "b_dead-letters")
@@ -191,6 +196,7 @@ def test_features_to_come_are_refused_as_such(write: Write, content: str, findin
         (SIM + '[inputs.a]\nformat = "avro"\nschema = "no.avsc"\n', "is no file beside the configuration"),
         (SIM + '[inputs.a]\nschema = "no.avsc"\n', 'is only for format = "avro"'),
         (SIM + '[inputs.a]\nlane = "gold"\n', "F:4: "),
+        (SIM + '[inputs.a]\nunknown_fields = "drop"\n', "F:4: "),
         (SIM + f'[inputs.a]\ntenant = "{"x" * 257}"\n', "must be at most 256 bytes long"),
         (SIM + '[inputs.a]\ntenant = ""\n', "must not be empty"),
         (SIM + '[inputs."a b"]\n', "cannot name a topic"),

@@ -83,7 +83,9 @@ class FakeRunner:
         self._runs.end(run)
         outcome = answer_to(call, run) if outcome is None else outcome
         tokens = outcome.tokens if isinstance(outcome, Answer) else Tokens(3, 0, 0)
-        self._ended.append(Finished(call.id, call.request.custom_id, outcome, 1, tokens, 1_000, 1_000, 1_001))
+        of = call.request
+        ended = (call.id, of.custom_id, outcome, 1, tokens, 1_000, 1_000, 1_001, of.ignored, of.ignored_count)
+        self._ended.append(Finished(*ended))
 
     def run_of(self, call: Call) -> int:
         """The number of a call's run."""

@@ -244,6 +244,19 @@ def test_stage_times_are_a_sample_of_4_a_batch_and_measure_what_they_say() -> No
     assert sums[("batch", "engine")] == pytest.approx(4 * 2)
 
 
+def test_fields_without_effect_are_counted_and_named_in_the_result() -> None:
+    house, metrics = House(), PrometheusMetrics()
+    body = {"model": "sim", "messages": [{"role": "user", "content": "a"}], "user": "u", "unheard": 1}
+    house.put(1, value=json.dumps({"url": "/v1/chat/completions", "body": body}).encode())
+    house.worker(metrics=metrics, rules=RULES).turn(20)
+    assert values(metrics, "headrace_ignored_fields_total") == {("sim",): 2}
+    [result] = house.results
+    assert json.loads(result.value() or b"")["headrace"]["ignored"] == {
+        "paths": ["$.body.user", "$.body.unheard"],
+        "count": 2,
+    }
+
+
 def test_a_call_that_failed_counts_its_tokens_and_one_dead_letter() -> None:
     house, metrics = House(), PrometheusMetrics()
     [source] = house.put(1)
