@@ -49,6 +49,6 @@ def test_alerts_have_names_of_their_own() -> None:
 
 def test_prometheus_loads_the_rules_from_where_they_are_mounted() -> None:
     loaded = yaml.safe_load((DEPLOY / "prometheus.yml").read_text(encoding="utf-8"))["rule_files"]
-    services = yaml.safe_load((DEPLOY / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
+    services = yaml.safe_load((DEPLOY.parent / "docker-compose.yml").read_text(encoding="utf-8"))["services"]
     mounted = dict(volume.split(":")[1::-1] for volume in services["prometheus"]["volumes"])
-    assert [mounted[path] for path in loaded] == ["./alerts.yml"]
+    assert [mounted[path] for path in loaded] == ["./deploy/alerts.yml"]
