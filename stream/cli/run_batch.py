@@ -9,7 +9,7 @@ from typing import Final
 from schemas.lane import LANES
 from stream.cli.options import installation_options, positive
 from stream.cli.parser import Commands
-from stream.run_batch.engine_flags import add_flags, engine_options
+from stream.run_batch.engine_flags import ENGINE_FLAGS, add_flags, engine_options
 from stream.run_batch.run import run_batch
 from stream.run_batch.table import FORMATS
 from stream.run_batch.wanted import Wanted
@@ -19,10 +19,17 @@ DESCRIPTION: Final = (
     "that lives (-c, --state-dir, ./.headrace), else starts one and ends it. Exit code 0: every line has its outcome, "
     "an answer or an error."
 )
+EPILOG: Final = (
+    "Of the engine's options an installation that is started for --model takes "
+    f"{', '.join('--' + name for name in ENGINE_FLAGS)}; all others stand in [endpoints.NAME] options of a "
+    "configuration, given with -c."
+)
 
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("run-batch", parents=[installation_options()], description=DESCRIPTION)
+    parser = commands.add_parser(
+        "run-batch", parents=[installation_options()], description=DESCRIPTION, epilog=EPILOG
+    )
     add = parser.add_argument
     add(
         "-i", "--input-file", type=Path, required=True, metavar="IN", help=".jsonl (requests), .csv, .parquet"

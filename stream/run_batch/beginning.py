@@ -36,7 +36,8 @@ def take_up(wanted: Wanted, folder: BatchFolder, *, fresh: bool) -> State | None
                     f"{path} exists, and no batch stopped in it: take another, or --fresh to write it anew"
                 )
         return None
-    _refuse_changed(state, fingerprint(wanted.input), wanted)
+    if not state.done:
+        _refuse_changed(state, fingerprint(wanted.input), wanted)
     return state
 
 

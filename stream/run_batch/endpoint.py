@@ -53,6 +53,8 @@ def config_of(model: str, options: Mapping[str, Any]) -> str:
         'engine = "vllm"',
         f"model = {_toml(model)}",
     ]
+    if "max_num_seqs" in options:
+        lines.append(f"slots = {_toml(options['max_num_seqs'])}")
     if options:
         told = ", ".join(f"{name} = {_toml(value)}" for name, value in options.items())
         lines.append(f"options = {{ {told} }}")

@@ -69,9 +69,8 @@ class _Refused(argparse.Action):
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
     """Both kinds."""
-    engine = parser.add_argument_group("engine", "of an installation that run-batch starts for --model")
     for name, kind in ENGINE_FLAGS.items():
-        engine.add_argument(f"--{name}", type=kind, default=None, metavar="X", help=argparse.SUPPRESS)
+        parser.add_argument(f"--{name}", type=kind, default=None, metavar="X", help=argparse.SUPPRESS)
     for name in REFUSED:
         parser.add_argument(f"--{name}", action=_Refused, nargs="?", help=argparse.SUPPRESS)
 

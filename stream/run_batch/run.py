@@ -12,7 +12,7 @@ import msgspec
 from rich.console import Console
 
 from stream.cli.installation import Installation
-from stream.errors import LogError
+from stream.errors import StreamError
 from stream.run_batch.batch import Batch
 from stream.run_batch.beginning import begin, take_up
 from stream.run_batch.check import TOLD_MAX, check_rows
@@ -64,9 +64,9 @@ class _Run:
     def whole(self, arguments: argparse.Namespace, *, check: bool, fresh: bool) -> int:
         wanted, folder = self._wanted, self._folder
         state = take_up(wanted, folder, fresh=fresh)
-        if state is not None and state.done:
-            return self._put_away(state)
         chosen = choose(arguments, wanted, folder, state)
+        if state is not None and state.done:
+            return self._put_away(state, chosen)
         started = chosen.own and chosen.config == folder.config.absolute()
         source = make_source(wanted, chosen.installation.settings, started)
         if check and self._findings(chosen, source):
@@ -77,10 +77,7 @@ class _Run:
             write_output(wanted, folder)
             state = msgspec.structs.replace(state, done=True)
             folder.write(state)
-            if not chosen.own:
-                with suppress(LogError):
-                    installation.log("run-batch").admin().delete([state.reply_topic], ASK_S)
-        return self._put_away(state)
+        return self._put_away(state, chosen)
 
     def _findings(self, chosen: Chosen, source: Source) -> int:
         settings, name = chosen.installation.settings, self._wanted.input
@@ -128,7 +125,11 @@ class _Run:
             parts = Parts(log, feeder, answers, in_order, self._folder, show, quiet, watch)
             return Batch(state, parts).run()
 
-    def _put_away(self, state: State) -> int:
+    def _put_away(self, state: State, chosen: Chosen) -> int:
+        """What is left when all is written. A topic that cannot be deleted now spoils nothing."""
+        if not chosen.own:
+            with suppress(StreamError):
+                chosen.installation.log("run-batch").admin().delete([state.reply_topic], ASK_S)
         where = f"; they are in {self._wanted.errors}" if self._wanted.errors else ""
         kind = "an error" if state.failed == 1 else "errors"
         errors = "" if not state.failed else f", {state.failed:,} of them {kind}{where}"

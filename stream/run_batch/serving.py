@@ -43,4 +43,5 @@ def serving(
         say(f"ready after {time.monotonic() - begin_s:.1f} s")
         yield find_installation(argparse.Namespace(config=chosen.config, state_dir=state_dir)), watch
     finally:
+        say("ending the installation of this batch")
         own.stop()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +61,25 @@ def test_a_flag_of_vllm_that_means_nothing_here_is_refused_by_name(name: str) ->
         parse(["run-batch", "-i", "a", "-o", "b", f"--{name}", "x"])
 
 
+def test_every_flag_that_vllm_has_for_batches_alone_is_taken_or_refused_by_name() -> None:
+    spec = find_spec("vllm")
+    if spec is None or spec.origin is None:
+        pytest.skip("vLLM is not installed")
+    source = (Path(spec.origin).parent / "entrypoints/launchers/run_batch.py").read_text()
+    [own] = [
+        node
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.ClassDef) and node.name == "BatchFrontendArgs"
+    ]
+    names = {
+        item.target.id
+        for item in own.body
+        if isinstance(item, ast.AnnAssign) and isinstance(item.target, ast.Name)
+    }
+    assert len(names) >= 7
+    assert {name.replace("_", "-") for name in names} - {"input-file", "output-file"} <= set(REFUSED)
+
+
 def test_the_flags_of_an_engine_become_its_options() -> None:
     line = [
         "run-batch",
@@ -79,6 +100,7 @@ def test_the_flags_of_an_engine_become_its_options() -> None:
         '[endpoints."some-model"]\nengine = "vllm"\nmodel = "org/Some-Model"\n'
         'options = { max_model_len = 512, dtype = "auto" }\n'
     )
+    assert "slots = 64\n" in config_of("m", {"max_num_seqs": 64})
     assert endpoint_name("/models/My Model_v1/") == "my-model_v1"
 
 

@@ -123,6 +123,16 @@ def test_rows_come_out_as_lines_in_the_order_in_which_they_are_answered(tmp_path
     assert sorted(line["custom_id"] for line in lines) == ["row-1", "row-2", "row-3"]
 
 
+@pytest.mark.parametrize("output", ["out.csv", "out.parquet", "out.jsonl"])
+def test_an_input_without_rows_is_an_output_without_rows(tmp_path: Path, output: str) -> None:
+    run(wanted(tmp_path, output, input=csv(tmp_path, "id,text\n")))
+    with duckdb.connect() as connection:
+        if output == "out.jsonl":
+            assert (tmp_path / output).read_bytes() == b""
+        else:
+            assert connection.execute(f"SELECT * FROM '{tmp_path / output}'").fetchall() == []
+
+
 @pytest.mark.parametrize(
     ("options", "words"),
     [
