@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import random
 import signal
 import subprocess
@@ -46,12 +47,21 @@ class Killable:
 
     def send_at(self, size: int, number: signal.Signals) -> int:
         """Its exit code; it may be done before."""
+        self.wait_for(size)
+        self._process.send_signal(number)
+        return self.end()
+
+    def wait_for(self, size: int) -> None:
         until_s = time.monotonic() + PATIENCE_S
+        while self._process.poll() is None and self._size() < size:
+            if time.monotonic() > until_s:
+                self._process.kill()
+                pytest.fail(f"{self._size()} of {size} bytes after {PATIENCE_S} s")
+            time.sleep(0.02)
+
+    def end(self) -> int:
+        """Its exit code, when it has ended by itself or by a signal."""
         with self._process as process:
-            while process.poll() is None and self._size() < size:
-                assert time.monotonic() < until_s, f"{self._size()} of {size} bytes"
-                time.sleep(0.02)
-            process.send_signal(number)
             _, self.told = process.communicate(timeout=PATIENCE_S)
         return process.returncode
 
@@ -168,13 +178,20 @@ def test_a_table_comes_out_with_its_answers_in_its_order(state: Path, tmp_path: 
     assert {row[4] for row in every} == {None}
 
 
-def test_an_installation_of_its_own_dies_with_it_and_goes_on_with_it(tmp_path: Path) -> None:
-    source, output = requests(tmp_path / "in.jsonl", 300), tmp_path / "out.jsonl"
+def test_an_installation_of_its_own_dies_with_it_or_alone_and_both_go_on(tmp_path: Path) -> None:
+    source, output = requests(tmp_path / "in.jsonl", 600), tmp_path / "out.jsonl"
     (tmp_path / "sim.toml").write_text(CONFIG)
     words = command("run-batch", "-i", source, "-o", output, "-c", tmp_path / "sim.toml", "--ordered")
-    assert Killable(words, output).send_at(1, signal.SIGKILL) == -signal.SIGKILL
+    first = Killable(words, output)
+    first.wait_for(1)
+    supervisor = (tmp_path / "out.jsonl.batch" / "installation" / "lock").read_text()
+    os.kill(int(supervisor), signal.SIGKILL)
+    assert first.end() == 1
+    assert b"the installation of this batch ended with status -9; the same command goes on" in first.told
+    again = output.stat().st_size + 1
+    assert Killable(words, output).send_at(again, signal.SIGKILL) == -signal.SIGKILL
     finish(words)
     assert [line["custom_id"] for line in lines(output)] == [
-        None if row == 7 else f"r-{row}" for row in range(300)
+        None if row == 7 else f"r-{row}" for row in range(600)
     ]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in.jsonl", "out.jsonl", "sim.toml"]
