@@ -16,6 +16,7 @@ from schemas.limits import (
 )
 
 _FLAG: Final = "true or false"
+_GUIDED: Final = refused("give structured_outputs with choice, regex, grammar or json")
 _TOKENS: Final = f"a whole number from 1 to {TOKENS_MAX}"
 
 #: What every request may hold: where it goes, whose it is, how soon.
@@ -92,10 +93,10 @@ SAMPLING: Final[dict[str, Field]] = {
     "return_token_offsets": named("it is of vLLM's rendering urls only", False),
     "mm_payload": named("it is of vLLM's rendering urls only", "tensors"),
     "return_mm_kwargs": named("it is of vLLM's rendering urls only"),
-    "guided_json": refused("give structured_outputs.json"),
-    "guided_regex": refused("give structured_outputs.regex"),
-    "guided_choice": refused("give structured_outputs.choice"),
-    "guided_grammar": refused("give structured_outputs.grammar"),
-    "guided_decoding_backend": refused("give structured_outputs; the endpoint chooses the backend"),
-    "guided_whitespace_pattern": refused("give structured_outputs without it"),
+    "guided_json": _GUIDED,
+    "guided_regex": _GUIDED,
+    "guided_choice": _GUIDED,
+    "guided_grammar": _GUIDED,
+    "guided_decoding_backend": _GUIDED,
+    "guided_whitespace_pattern": _GUIDED,
 }
