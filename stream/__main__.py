@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run a command line (default: this process's own); the exit code."""
+    """Run a command line (default: this process's own); the exit code (docs/reference.md)."""
     # A Ctrl-C while the commands are being imported: as a signal ends a process, not with a traceback.
     before = signal.getsignal(signal.SIGINT)
     if before is signal.default_int_handler:

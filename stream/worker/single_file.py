@@ -1,6 +1,6 @@
 """Single file: after too many unclean ends each record is named by a transaction before it starts, and runs alone.
 
-So a death while it runs convicts it and nobody else. (exactly-once.md, section 11) Where our own predecessor wrote down
+So a death while it runs convicts it and nobody else. Where our own predecessor wrote down
 what it had started, the records that it had not are no suspects: they run beside each other, unnamed.
 """
 
