@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import logging
 import os
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -43,8 +44,9 @@ class Trial(NamedTuple):
     running: bool = False
 
     @property
-    def line(self) -> str:
-        return f"?{self.place} {self.deaths} {self.acquittals} {self.source}"
+    def lines(self) -> list[str]:
+        named = f"?{self.place} {self.deaths} {self.acquittals} {self.source}"
+        return [named, f"+{self.source}"] if self.running else [named]
 
 
 class Told(NamedTuple):
@@ -79,20 +81,22 @@ def read_evidence(text: str) -> Told:
 
 
 class Evidence:
-    """One slot's file. `started` and `ended` belong to the engine loop, all else to the thread that owns Kafka.
-
-    The two never write at once about the same record: it is named before it is handed over, and its end is written
-    before it is told.
-    """
+    """One slot's file. `started` and `ended` belong to the engine loop, all else to the thread that owns Kafka."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._before = _read(path)
+        #: The predecessor's, written down again until we name a record: we may die before our first commit, too.
+        self._carried = self._before.trial
+        if self._carried is not None and self._before.broken:
+            self._carried = self._carried._replace(running=False)
         self._marks: Mapping[str, int] = {}
-        self._trial: Trial | None = None
+        #: The record that the map names now, or is about to.
+        self.trial: Trial | None = None
         #: By place: how often in a row this record was acquitted.
         self._acquitted: dict[str, int] = {}
         self._worthless = False
+        self._writing = threading.Lock()
         self._file = os.open(path, os.O_WRONLY | os.O_APPEND) if path.exists() else -1
 
     # ---- what the process before has left ------------------------------------------------------------------------
@@ -102,9 +106,8 @@ class Evidence:
         trial = self._before.trial
         if trial is None or (trial.place, trial.deaths) != (place, deaths):
             return False
-        self._before = self._before._replace(trial=None)
-        ran = trial.running and not self._before.broken
-        if ran or trial.acquittals >= ACQUITTALS_MAX:
+        carried, self._before = self._carried, self._before._replace(trial=None)
+        if carried is None or carried.running or trial.acquittals >= ACQUITTALS_MAX:
             return False
         self._acquitted = {place: trial.acquittals + 1}
         return True
@@ -125,33 +128,43 @@ class Evidence:
 
     def marked(self, deaths: Mapping[str, int]) -> None:
         """These maps count us as dead: all of them, by `topic/partition`."""
-        self._marks = dict(deaths)
-        self._write_anew()
+        with self._writing:
+            self._marks = dict(deaths)
+            self._write_anew()
 
     def named(self, place: str, deaths: int, source: Source) -> None:
         """Before the map names this record."""
-        self._trial = Trial(place, deaths, self._acquitted.get(place, 0), str(source))
-        self._write_anew()
+        with self._writing:
+            self.trial, self._carried = Trial(place, deaths, self._acquitted.get(place, 0), str(source)), None
+            self._write_anew()
 
     def unnamed(self) -> None:
         """It does not run after all."""
-        if self._trial is not None:
-            self._trial = None
-            self._write_anew()
+        with self._writing:
+            if self.trial is not None:
+                self.trial = None
+                self._write_anew()
 
     def released(self) -> None:
-        """Before maps stop counting us: what happens there now is no longer ours to tell."""
-        self._marks = {}
-        self._trial = None
-        self._write_anew()
+        """Maps count us no longer: what happens there now is not ours to tell."""
+        with self._writing:
+            self._marks = {}
+            self.trial = self._carried = None
+            self._write_anew()
 
     def started(self, source: Source) -> None:
         """Before its call starts. OSError where a file that denies it can neither be written nor emptied."""
-        self._append(f"+{source}\n")
+        with self._writing:
+            if self.trial is not None and self.trial.source == str(source):
+                self.trial = self.trial._replace(running=True)
+            self._append(f"+{source}\n")
 
     def ended(self, source: Source) -> None:
         """Its call has ended, before anybody hears of it."""
-        self._append(f"!{source}\n")
+        with self._writing:
+            if self.trial is not None and self.trial.source == str(source):
+                self.trial = self.trial._replace(running=False)
+            self._append(f"!{source}\n")
 
     def worthless(self) -> None:
         """Something could not be written down: from now on this process leaves no evidence at all."""
@@ -169,7 +182,8 @@ class Evidence:
         if self._worthless:
             return
         lines = [f"^{place} {deaths}" for place, deaths in self._marks.items()]
-        lines += [self._trial.line] if self._trial is not None else []
+        trial = self.trial or self._carried
+        lines += trial.lines if trial is not None else []
         try:
             if self._file < 0:
                 self._file = open_private(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT)

@@ -129,7 +129,6 @@ class Assignment:
         if self.crashed:
             return
         now_s = self._clock_s()
-        self._evidence.released()
         for partition in partitions:
             ledger = self._share.ledgers.get(partition)
             if ledger is not None and ledger.marked:
@@ -137,10 +136,11 @@ class Assignment:
         if not self._committer.drain(now_s + self._rules.revoke_s):
             _LOG.warning("a final commit was not complete: the next owner runs what is left")
             self._committer.progress_only()  # what cannot be published must not cost us the end of our death mark
+        if not any(ledger.counted for p in partitions if (ledger := self._share.ledgers.get(p)) is not None):
+            self._evidence.released()
         self._orphans.keep(self._drop(partitions), self._clock_s())
 
     def lost(self, partitions: Sequence[Partition]) -> None:
-        self._evidence.released()
         _LOG.warning("lost %d partitions: nothing of them is committed", len(partitions))
         self._orphans.forget(self._drop(partitions))
 

@@ -22,6 +22,7 @@ from stream.role.saying import Saying
 from stream.role.stop_signal import StopSignal
 from stream.topics import ensure_topics, refuse_missing_rights, worker_needs
 from stream.worker.build import Sockets, build_worker, open_sockets
+from stream.worker.last_word import blames_no_record, take_back
 from stream.worker.loop import Loop, Steps
 from stream.worker.parts import Parts
 from workers.clock import SystemClock
@@ -107,8 +108,11 @@ def _live(loop: Loop, steps: Steps, sockets: Sockets, parts: Parts) -> None:
     try:
         with twins_told_apart(sockets.producer, sockets.consumer):
             _turn(loop, steps, sockets, parts)
-    except BaseException:
+    except BaseException as error:
         steps.assignment.crashed = True
+        if blames_no_record(error):
+            released = parts.journal.evidence.released
+            take_back(steps.share.ledgers.values(), sockets.producer, sockets.consumer, released)
         with contextlib.suppress(LogError):  # what ended us is told, not what follows from it
             sockets.consumer.close()
         raise

@@ -123,6 +123,25 @@ def test_a_start_that_cannot_be_written_down_leaves_no_evidence(
     assert "may convict" in caplog.text
 
 
+def test_what_is_written_anew_while_it_runs_still_says_that_it_runs(path: Path) -> None:
+    before = Evidence(path)
+    before.named(PLACE, 3, SOURCE)
+    before.started(SOURCE)
+    before.marked({"work/0": 3})
+    assert not Evidence(path).acquits(PLACE, 3)
+    before.ended(SOURCE)
+    before.marked({"work/0": 3, "work/1": 1})
+    assert Evidence(path).acquits(PLACE, 3)
+
+
+def test_a_process_that_dies_before_its_first_commit_leaves_what_it_found(path: Path) -> None:
+    Evidence(path).named(PLACE, 3, SOURCE)
+    short = Evidence(path)
+    assert short.acquits(PLACE, 3)
+    short.marked({"work/0": 4})
+    assert Evidence(path).acquits(PLACE, 3)
+
+
 def test_lines_of_another_record_say_nothing_of_the_named_one() -> None:
     told = read_evidence(f"?{PLACE} 3 0 {SOURCE}\n+{SOURCE}\n!requests/0/13\n")
     assert told.trial is not None

@@ -40,13 +40,7 @@ class Life:
     def __init__(self, seed: int, order: OrderName) -> None:
         self.rng = rng = random.Random(seed)
         self.order = order
-        self.house = House(
-            limits=Limits(open_records_max=rng.choice((8, 24, 64)), txn_records_max=rng.choice((1, 4, 100))),
-            session_timeout_s=0.05,
-            poison_deaths_max=1000,
-            slots=rng.choice((2, 6)),
-            order=order,
-        )
+        self.house = self.make_house()
         self._make_topics()
         self.workers: dict[int, Worker] = {}
         self.sources: dict[Source, tuple[str, str] | None] = {}
@@ -54,6 +48,16 @@ class Life:
         self.trouble = rng.choice((0.0, 0.05, 0.2))
         self.turning: int | None = None
         self.start(0)
+
+    def make_house(self) -> House:
+        rng = self.rng
+        return House(
+            limits=Limits(open_records_max=rng.choice((8, 24, 64)), txn_records_max=rng.choice((1, 4, 100))),
+            session_timeout_s=0.05,
+            poison_deaths_max=1000,
+            slots=rng.choice((2, 6)),
+            order=self.order,
+        )
 
     def _make_topics(self) -> None:
         house, results = self.house, self.house.settings.outputs.results
@@ -76,13 +80,16 @@ class Life:
         """Trouble inside a transaction of the worker whose turn it is."""
         if self.turning is None or self.rng.random() >= self.trouble:
             return
-        what = self.rng.choice(("lose", "expire", "kill", "kill"))
+        what = self.rng.choice(self.troubles())
         if what == "kill":
             raise Killed
         if what == "lose":
             self._lose(self.turning)
         else:
             self.house.log.end_transaction(f"headrace.worker.sim.{self.turning:02d}")
+
+    def troubles(self) -> tuple[str, ...]:
+        return ("lose", "expire", "kill", "kill")
 
     def _lose(self, slot: int) -> None:
         self.workers[slot].sockets.consumer.lose()  # type: ignore[attr-defined]
