@@ -8,6 +8,7 @@ import pytest
 
 from schemas.errors import RegistryUnavailable
 from schemas.lane import Lane
+from schemas.source import Source
 from stream.config.settings import Limits
 from stream.ledger.offset_map import OffsetMap
 from stream.log.base import Outcome, Output
@@ -194,6 +195,41 @@ def test_a_record_of_a_newer_version_convicts_nobody(deaths_max: int) -> None:
     worker.close()
     assert committed(house).trying is None
     assert committed(house).deaths == deaths_max - 1
+
+
+@pytest.mark.parametrize("order", ["session", "serial"])
+def test_a_record_is_named_when_the_elders_of_its_session_are_committed(order: str) -> None:
+    """Also where calls of a session run at once: a younger one's answer would wait for an elder that kills."""
+    house = House(order=order, slots=8)
+    sources = [source for _ in range(4) for session in ("a", "b") for source in house.put(1, session=session)]
+    for _ in range(2):
+        house.worker(auto=False).turn(4)
+    worker = house.worker(auto=False)
+    named = []
+    for _ in range(120):
+        worker.turn(1)
+        for call in worker.runner.inside.values():
+            assert call.named
+            elders = sources[call.source.offset % 2 : call.source.offset : 2]
+            assert {str(source) for source in elders} <= house.outputs_of().keys()
+            named.append(call.source)
+        worker.runner.end_all()
+    assert named == sources
+    assert house.outputs_of() == {str(source): 1 for source in sources}
+
+
+def test_a_killer_in_the_middle_of_a_session_costs_its_neighbours_nothing() -> None:
+    house = House(slots=8)
+    sources = house.put(6, session="s")
+    killer = sources[2]
+    for _life in range(8):
+        worker = house.worker(auto=False)
+        if not runs_until(worker, killer):
+            break
+    assert poisoned(house) == [str(killer)]
+    assert house.outputs_of() == {str(source): 1 for source in sources}
+    told = [Source.parse(header(record, "headrace-source")) for record in house.usage]
+    assert told == sources
 
 
 def test_records_that_wait_for_a_registry_are_not_named_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
