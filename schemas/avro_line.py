@@ -44,23 +44,23 @@ def request_of_avro(payload: bytes, schema: AvroSchema, refuse_unknown: bool = F
     body = value.get("body")
     if isinstance(body, dict):
         value["body"] = _free_form_read(body)
+    found = Ignored(refuse_unknown, null_is_absent=True)
     try:
         line = msgspec.convert(value, Line)
     except msgspec.ValidationError:
-        return _careful(value, refuse_unknown)
-    return request_of(line, refuse_unknown)
+        return _careful(value, found)
+    return request_of(line, found)
 
 
-def _careful(value: dict[str, Any], refuse_unknown: bool) -> Request:
+def _careful(value: dict[str, Any], found: Ignored) -> Request:
     """Names first: what must not be given is told so, whatever its value."""
-    found = Ignored(refuse_unknown)
     body = value.get("body")
     task: Task | None = None
     try:
         task = task_of(msgspec.convert(value, _Address).url)
-        found.judge_all(LINE, _given(value), "$")
+        found.judge_all(LINE, value, "$")
         if isinstance(body, dict):
-            found.judge_all(BODY_OF[task], _given(body), "$.body")
+            found.judge_all(BODY_OF[task], body, "$.body")
         line = msgspec.convert(value, LINE_OF[task])
     except msgspec.ValidationError as error:
         raise BadRecord.invalid(explain(error, task)) from error
@@ -75,11 +75,6 @@ class _Address(msgspec.Struct):
     url: str
 
 
-def _given(record: dict[str, Any]) -> dict[str, Any]:
-    """An Avro record has all fields of its schema: null is what JSON leaves out."""
-    return {name: value for name, value in record.items() if value is not None}
-
-
 def _free_form_read(body: dict[str, Any]) -> dict[str, Any]:
     return {
         **body,
@@ -92,7 +87,7 @@ def _judge_messages(messages: list[Message], records: list[dict[str, Any]], foun
     known = frozenset(WholeMessage.__struct_fields__)
     for place, record in enumerate(records if messages else ()):
         if not record.keys() <= known:
-            others = {name: value for name, value in _given(record).items() if name not in known}
+            others = {name: value for name, value in record.items() if name not in known}
             found.judge_all(MESSAGE_OF[messages[place].role], others, f"$.body.messages[{place}]")
 
 

@@ -57,7 +57,7 @@ def request_of_json(value: bytes, refuse_unknown: bool = False) -> Request:
         return usual
     if _has_free_form(line.body):
         check_text(value)
-    return request_of(line, refuse_unknown)
+    return request_of(line, Ignored(refuse_unknown))
 
 
 def _has_free_form(body: Body) -> bool:

@@ -48,10 +48,9 @@ def _known_by(url: str) -> _Known:
     return known
 
 
-def request_of(line: Line, refuse_unknown: bool = False) -> Request:
+def request_of(line: Line, found: Ignored) -> Request:
     """Of a line that has usual fields only, and perhaps those of another task."""
     known = _known_by(line.url)
-    found = Ignored(refuse_unknown)
     body = line.body
     for name in known.foreign:
         if getattr(body, name) is not None:

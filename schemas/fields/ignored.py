@@ -20,12 +20,14 @@ _encode: Final = msgspec.json.Encoder().encode
 class Ignored:
     """Paths of fields without effect. Where unknown fields are refused, the first one is a BadRecord."""
 
-    __slots__ = ("_refuse_unknown", "count", "paths")
+    __slots__ = ("_null_is_absent", "_refuse_unknown", "count", "paths")
 
-    def __init__(self, refuse_unknown: bool = False) -> None:
+    def __init__(self, refuse_unknown: bool = False, null_is_absent: bool = False) -> None:
+        """`null_is_absent`: also of a field that nobody knows. An Avro record has every field of its schema."""
         self.paths: list[str] = []
         self.count = 0
         self._refuse_unknown = refuse_unknown
+        self._null_is_absent = null_is_absent
 
     def sift(self, level: Level, given: dict[str, Any], where: str) -> None:
         """Takes out of `given` what is not honoured there; BadRecord for what is refused."""
@@ -42,7 +44,7 @@ class Ignored:
 
     def judge(self, level: Level, name: str, value: Any, where: str) -> None:
         """A field that is not honoured."""
-        if level.is_neutral(name, value):
+        if level.is_neutral(name, value) or (value is None and self._null_is_absent):
             return
         path = path_of(where, name)
         level.refuse(name, path)

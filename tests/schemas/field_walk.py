@@ -54,6 +54,8 @@ def below(kind: Any, level: Level, name: str, path: str) -> list[str]:
             if role not in OTHER_ROLES
             for one in undecided(kind, MESSAGE_OF[role], path)
         ]
+    if name == "input" and "role" in fields_of(kind):
+        return []  # messages as an embedding's input are refused whole, by their type (test_fates.py)
     if name == "content":
         return _of_part(kind, path)
     inner = BELOW.get((level.title, name)) or BELOW.get(name)

@@ -10,6 +10,7 @@ import pytest
 
 from schemas.avro import AvroSchema
 from schemas.avro_line import REQUEST_LINE, avro_of_line
+from schemas.bodies import ChatBody
 from schemas.decode import REGISTRY, Decoder
 from schemas.errors import BadRecord, RegistryUnavailable, SchemaInvalid
 from schemas.failure import ErrorClass, Stage
@@ -193,6 +194,38 @@ def test_a_writers_own_schema_with_unknown_fields_is_read() -> None:
     request = decode_own(own_schema(extra={"type": "map", "values": "bytes"}), extra={"a": b"\xff"})
     body = Body("sim", [Message("user", "Hello")])
     assert request == Request(Task.CHAT, body, ignored=("$.body.extra",), ignored_count=1)
+
+
+def test_null_in_an_unknown_field_is_absent_since_a_record_has_every_field() -> None:
+    inner = {"type": "record", "name": "F", "fields": [_text("name"), _nullable("x")]}
+    tool = {"type": "record", "name": "T", "fields": [_text("type"), {"name": "function", "type": inner}]}
+    schema = own_schema(
+        extra=["null", "string"], user=["null", "string"], tools={"type": "array", "items": tool}
+    )
+    tools = [{"type": "function", "function": {"name": "look", "x": None}}]
+    request = decode_own(schema, extra=None, user=None, tools=tools)
+    assert request.ignored_count == 0
+    assert isinstance(request.body, ChatBody)
+    assert request.body.tools == [{"type": "function", "function": {"name": "look"}}]
+    said = decode_own(schema, extra="e", user="u", tools=tools)
+    assert set(said.ignored) == {"$.body.extra", "$.body.user"}
+
+
+def test_what_is_refused_in_json_is_refused_in_avro() -> None:
+    with pytest.raises(BadRecord, match=r"\$\.body\.chat_template: not taken; it is a program"):
+        decode_own(own_schema(chat_template="string"), chat_template="x")
+    schema = own_schema(max_token="int")
+    line = {"url": CHAT_URL, "body": {**chat()["body"], "max_token": 5}}
+    with pytest.raises(BadRecord, match='nearest is "max_tokens"'):
+        Decoder(avro=[schema]).decode(schema.write(line), schema.format, refuse_unknown=True)
+
+
+def _text(name: str) -> dict[str, Any]:
+    return {"name": name, "type": "string"}
+
+
+def _nullable(name: str) -> dict[str, Any]:
+    return {"name": name, "type": ["null", "string"]}
 
 
 def test_a_structure_as_an_avro_map_is_read_when_json_can_say_it() -> None:

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from schemas.bodies import LINE_OF
+from schemas.bodies import LINE_OF, ChatBody
 from schemas.decode import Decoder
 from schemas.errors import BadRecord
 from schemas.failure import ErrorClass
@@ -121,6 +121,14 @@ def test_a_format_names_what_it_does_not_know_and_leaves_the_schema_alone() -> N
     }
 
 
+def test_null_is_absent_in_small_objects_too() -> None:
+    request = decoded(
+        chat(repetition_detection={"min_count": None}, chat_template_kwargs={"thinking": None}, tools=TOOLS)
+    )
+    assert isinstance(request.body, ChatBody)
+    assert (request.body.repetition_detection, request.body.chat_template_kwargs) == ({}, {})
+
+
 def test_twenty_paths_are_named_and_all_are_counted() -> None:
     request = decoded(chat(**{f"x{place}": 1 for place in range(50)}))
     assert (len(request.ignored), request.ignored_count) == (20, 50)
@@ -216,6 +224,15 @@ def test_it_is_refused_below_the_body(name: str) -> None:
     body, message = REFUSED_BELOW[name]
     with pytest.raises(BadRecord, match=rf"\$\.body.*{message}"):
         decoded(chat(**body))
+
+
+def test_messages_are_no_input_of_an_embedding() -> None:
+    message = {"role": "user", "content": "a"}
+    for given in ([message], [[message]]):
+        with pytest.raises(
+            BadRecord, match=r"\$\.body\.input\[.*got object; right is text, token ids, or a list"
+        ):
+            decoded(line_of(Task.EMBEDDING, input=given))
 
 
 def test_an_input_that_refuses_unknown_fields_says_the_nearest_name() -> None:
