@@ -45,6 +45,8 @@ MOVES: Final[dict[Move, int]] = {
     network.stop_broker: 1,
     load.flood: 2,
 }
+#: One round after the other.
+ORDERS: Final = ("session", "serial", "none")
 PLAY_S: Final = (45.0, 90.0)
 #: Of engine time; longer than session and transaction timeouts.
 LONG_S: Final = 60.0
@@ -92,7 +94,7 @@ def play(stage: Stage, seconds: float) -> None:
 def play_round(cluster: Cluster, folder: Path, seed: int, dispatchers: int | None = None) -> Judgement:
     """One round from its seed. What must have bitten differs from round to round, so the whole hunt is asked."""
     rng = Random(seed)
-    shape = shape_of(rng, dispatchers)
+    shape = replace(shape_of(rng, dispatchers), order=ORDERS[seed % len(ORDERS)])
     mix = mix_of(rng, shape)
     tell(f"round seed={seed} {shape} {mix}")
     with prepared(cluster, folder, rng, shape, mix) as stage:

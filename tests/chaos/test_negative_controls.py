@@ -60,11 +60,21 @@ def freeze(point: str) -> Callable[[Stage], None]:
     return play
 
 
+def send_sessions(stage: Stage) -> None:
+    """Calls of very different lengths in few sessions: whoever does not wait overtakes."""
+    stage.send(150, replace(MIX, sessions=3, session_share=1.0, unordered_share=0.0, sleep_mean_s=0.1))
+
+
 def run(
-    cluster: Cluster, folder: Path, how: str, play: Callable[[Stage], None], bites: tuple[str, ...]
+    cluster: Cluster,
+    folder: Path,
+    how: str,
+    play: Callable[[Stage], None],
+    bites: tuple[str, ...],
+    shape: Shape = SHAPE,
 ) -> list[Violation]:
     module = ("tests.chaos.broken.worker", how) if how else ("stream", "worker")
-    with prepared(cluster, folder, Random(7), SHAPE, MIX, module) as stage:
+    with prepared(cluster, folder, Random(7), shape, MIX, module) as stage:
         play(stage)
         # A broken worker may never be done; the real one may take its time.
         judgement = judge(stage, drain_s=40 if how else DRAIN_S, required=bites)
@@ -102,3 +112,21 @@ def test_the_same_play_leaves_the_real_worker_green(
     cluster: Cluster, tmp_path: Path, play: Callable[[Stage], None], bite: str
 ) -> None:
     assert run(cluster, tmp_path, "", play, (bite,)) == []
+
+
+#: The endpoint's order, how a worker breaks it, and what the checker says of it.
+DISORDER = (("session", "publish_at_once", "came after"), ("serial", "run_at_once", "started"))
+
+
+@pytest.mark.parametrize(("order", "how", "reason"), DISORDER)
+def test_an_order_that_is_not_kept_turns_the_checker_red(
+    cluster: Cluster, tmp_path: Path, order: str, how: str, reason: str
+) -> None:
+    found = run(cluster, tmp_path, how, send_sessions, (), replace(SHAPE, order=order))
+    assert {violation.invariant for violation in found} == {"I9"}
+    assert all(reason in violation.what for violation in found), found[:10]
+
+
+@pytest.mark.parametrize("order", ["session", "serial", "none"])
+def test_the_real_worker_keeps_each_order(cluster: Cluster, tmp_path: Path, order: str) -> None:
+    assert run(cluster, tmp_path, "", send_sessions, (), replace(SHAPE, order=order)) == []

@@ -96,7 +96,7 @@ class Evidence:
 
     inputs: Mapping[Source, Input]
     outputs: Sequence[Outcome]
-    #: The source of each visible usage record.
+    #: The source of each visible usage record, partition by partition in order.
     usage: Sequence[Source]
     #: Read while the run went on: place -> (offset, crc of key and value) in the order of arrival.
     concurrent: Mapping[Place, Sequence[tuple[int, int]]]
@@ -108,3 +108,5 @@ class Evidence:
     #: Sources of answered inputs -> the answer that the deterministic engine gives, as `Outcome.answer`.
     expected: Mapping[Source, str]
     bites: Bites
+    #: Of the endpoint: "session", "serial" or "none".
+    order: str = "session"

@@ -184,7 +184,32 @@ def test_i9_sees_poison_for_an_innocent() -> None:
 
 
 @pytest.mark.parametrize("early", [(900, 950), (1050, 1200)])
-def test_i9_sees_a_session_out_of_order_or_two_at_a_time(early: tuple[int, int]) -> None:
+def test_i9_sees_runs_out_of_order_or_two_at_a_time_where_order_is_serial(early: tuple[int, int]) -> None:
     run = flawless()
     later = replace(run.outputs[1], ran_ms=early)
-    assert broken(replace(run, outputs=[run.outputs[0], later, *run.outputs[2:]])) == {"I9"}
+    run = replace(run, outputs=[run.outputs[0], later, *run.outputs[2:]])
+    assert broken(replace(run, order="serial")) == {"I9"}
+    assert broken(run) == set()
+
+
+def out_of_order(run: Evidence) -> Evidence:
+    """The second answer of a session lies before its first."""
+    first, second = run.outputs[:2]
+    return replace(run, outputs=[replace(first, offset=1), replace(second, offset=0), *run.outputs[2:]])
+
+
+@pytest.mark.parametrize(("order", "found"), [("session", {"I9"}), ("serial", {"I9"}), ("none", set())])
+def test_i9_sees_outputs_out_of_order_unless_there_is_none(order: str, found: set[str]) -> None:
+    assert broken(replace(out_of_order(flawless()), order=order)) == found
+
+
+def test_i9_sees_outputs_out_of_order_on_different_topics_by_their_usage() -> None:
+    run = flawless()
+    assert broken(replace(run, usage=[SECOND, FIRST, SPENT])) == {"I9"}
+    assert broken(replace(run, usage=[SECOND, FIRST, SPENT], order="none")) == set()
+
+
+def test_i9_asks_no_order_of_records_outside_a_session() -> None:
+    run = flawless()
+    outside = {source: replace(found, order=None) for source, found in run.inputs.items()}
+    assert broken(replace(out_of_order(run), inputs=outside)) == set()

@@ -24,8 +24,10 @@ class Mix:
     endpoint: str = "sim"
     partitions: int = 4
     sessions: int = 12
-    #: Records without a session run in any order.
+    #: Records without a session go in any order.
     session_share: float = 0.5
+    #: Of those with one: they ask to stand outside it.
+    unordered_share: float = 0.1
     bad_share: float = 0.05
     sleep_mean_s: float = 0.08
     sleep_max_s: float = 2.0
@@ -73,10 +75,12 @@ def _session(rng: Random, mix: Mix, number: int, lane: Lane) -> tuple[bytes | No
     if rng.random() >= mix.session_share:
         return None, [], None
     session = f"session-{rng.randrange(mix.sessions)}"
-    order = OrderKey("default", session, lane.value)
+    apart = rng.random() < mix.unordered_share
+    order = None if apart else OrderKey("default", session, lane.value)
+    headers: Headers = [(names.ORDER, b"none")] if apart else []
     if rng.random() < 0.5:
-        return session.encode(), [], order
-    return f"key-{number}".encode(), [(names.SESSION, session.encode())], order
+        return session.encode(), headers, order
+    return f"key-{number}".encode(), [*headers, (names.SESSION, session.encode())], order
 
 
 def _faults(rng: Random, mix: Mix, special: str | None) -> tuple[list[str], ErrorClass | None]:

@@ -24,7 +24,7 @@ _STAGES: Final = {
 
 
 class OrderKey(NamedTuple):
-    """Records that share one run one at a time, in input order; the partition joins later."""
+    """Outputs of records that share one go in input order; the partition joins later."""
 
     tenant: str
     session: str

@@ -126,4 +126,5 @@ def _evidence(stage: Stage, back: ReadBack, ends: dict[Place, Ends]) -> Evidence
         ends=ends,
         expected=back.expected,
         bites=bites,
+        order=stage.installation.shape.order,
     )
