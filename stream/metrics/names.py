@@ -10,6 +10,8 @@ MetricName = Literal[
     "headrace_retention_used_ratio",
     "headrace_inflight",
     "headrace_ready",
+    "headrace_held",
+    "headrace_hot_sessions",
     "headrace_transactions_total",
     "headrace_transaction_seconds",
     "headrace_offset_map_chars",
@@ -56,6 +58,15 @@ METRICS: dict[MetricName, Metric] = {
     "headrace_inflight": Metric("gauge", ("endpoint", "lane"), "Requests inside the engine now."),
     "headrace_ready": Metric(
         "gauge", ("endpoint", "lane"), "Finished answers that wait for their transaction."
+    ),
+    "headrace_held": Metric(
+        "gauge", ("endpoint",), "Finished answers that wait for an older one of their session."
+    ),
+    "headrace_hot_sessions": Metric(
+        "gauge",
+        ("endpoint",),
+        "Sessions whose unfinished records fill more than half of a work partition's bound (open_records_max); the "
+        "log names each by its hash.",
     ),
     "headrace_transactions_total": Metric(
         "counter",

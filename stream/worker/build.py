@@ -26,6 +26,7 @@ from stream.worker.finishing import Finishing
 from stream.worker.flow import Flow
 from stream.worker.hand_over import HandOver
 from stream.worker.heartbeat import Heartbeat, heartbeat
+from stream.worker.hot_sessions import HotSessionWatch
 from stream.worker.intake import Intake
 from stream.worker.loop import Loop, Steps
 from stream.worker.outputs import Destinations, OutputWriter
@@ -95,6 +96,7 @@ class _Builder:
         self._writer = OutputWriter(to, self._targets, parts.now_ms, parts.clock_s)
         self._finishing = Finishing(self._share, self._writer, parts.clock_s, parts.reach)
         self._tally = WorkerTally(parts.metrics, endpoint.name)
+        self._hot = HotSessionWatch(endpoint.name, parts.metrics)
         bounds = settings.limits
         self._limits = LedgerLimits(bounds.open_records_max, bounds.span_offsets_max, endpoint.slots)
         self._committer = self._make_committer()
@@ -201,6 +203,7 @@ class _Builder:
             workers_topic=self._settings.own_topic("workers"),
             beat=self._beat,
             levels=self._levels,
+            hot=lambda: self._hot.look(self._share.ledgers.values(), self._parts.clock_s()),
         )
 
     def _beat(self) -> Heartbeat:

@@ -68,6 +68,7 @@ class Chores:
         workers_topic: str,
         beat: Callable[[], Heartbeat],
         levels: Callable[[], None],
+        hot: Callable[[], None],
     ) -> None:
         self._share = share
         self._clients = clients
@@ -79,6 +80,7 @@ class Chores:
         self._levels = levels
         self._trimmed: dict[Partition, int] = {}
         self._light = Every(rules.heartbeat_s, self.beat)
+        self._hot = Every(rules.lag_every_s, hot)
         self._asking = (
             Every(rules.quarantine_every_s, self._look_at_quarantined),
             Every(rules.lag_every_s, self._measure_lag),
@@ -88,6 +90,7 @@ class Chores:
     def tick(self, now_s: float) -> None:
         """Once a turn."""
         self._light.tick(now_s)
+        self._hot.tick(now_s)
         any(chore.tick(now_s) for chore in self._asking)
 
     def beat(self) -> None:

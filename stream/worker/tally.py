@@ -119,6 +119,8 @@ class WorkerTally:
             labels = {"endpoint": self._endpoint, "lane": str(lane)}
             self._metrics.level("headrace_inflight", running[lane], **labels)
             self._metrics.level("headrace_ready", len(share.ready.lanes[lane]), **labels)
+        held = sum(order.finished for order in share.orders.values())
+        self._metrics.level("headrace_held", held, endpoint=self._endpoint)
         self._metrics.level("headrace_quarantined", len(share.quarantined), kind="partition")
         self._metrics.level("headrace_quarantined", quarantined_topics, kind="topic")
 
