@@ -19,6 +19,7 @@ BENCHMARKS = {
     "tokens": ("benchmarks.tokens", "output tokens/s against vllm run-batch and a plain consumer loop"),
     "transactions": ("benchmarks.transactions", "the worker against itself at least once"),
     "latency": ("benchmarks.latency", "what an idle installation adds to an interactive answer"),
+    "keyed": ("benchmarks.keyed", "wall time of records of three keys against records without keys"),
     "memory": ("benchmarks.memory", "resident memory over a million records"),
 }
 
