@@ -88,6 +88,7 @@ CHAT_KINDS: Final[dict[str, Callable[[str, int], Body]]] = {
         "messages": user(text),
         "tools": [TOOL, OTHER_TOOL][: 1 + n % 2],
         "tool_choice": "required",
+        "parallel_tool_calls": False,
         "max_tokens": 120,
     },
     "one call required": lambda text, n: {

@@ -146,7 +146,8 @@ def test_a_prompt_without_text_is_invalid(stage: EngineStage) -> None:
 def test_a_tool_that_must_be_called_is_called_with_valid_arguments(
     stage: EngineStage, choice: Any, finish_reason: str
 ) -> None:
-    answer = stage.ask(chat(tools=[TOOL], tool_choice=choice, max_tokens=100, temperature=0.0))
+    bounds: dict[str, Any] = {"parallel_tool_calls": False, "max_tokens": 60, "temperature": 0.0}
+    answer = stage.ask(chat(tools=[TOOL], tool_choice=choice, **bounds))
     (found,) = answer.body["choices"]
     (call,) = found["message"]["tool_calls"]
     assert call["type"] == "function"
