@@ -11,11 +11,14 @@ from typing import Final
 
 from rich.console import Console
 
+from stream.cli.options import positive
 from stream.cli.parser import Commands
+from stream.cli.start_lines import start_lines
 from stream.demo.installation import DemoInstallation
+from stream.demo.reviews import REVIEWS
 from stream.demo.run import Sent, feed, watch
 from stream.demo.samples import samples
-from stream.demo.show import dead_letters_table, progress_bar, results_table, tally_lines
+from stream.demo.show import ROWS, Shown, dead_letters_table, progress_bar, results_table, tally_lines
 from stream.demo.tally import Outcome, tally
 from stream.errors import UsageError
 from stream.log.kafka import kafka_log
@@ -39,6 +42,14 @@ CONFIGS: Final = {
     ),
 }
 
+NOTES: Final = {
+    "vllm": (
+        "The model is tiny (135 million parameters), so that it runs anywhere: its answers show the mechanism, "
+        "not how good answers can be."
+    ),
+    "simulated": "The engine is simulated: its answers are made up by a rule, no model runs.",
+}
+
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     parser = commands.add_parser("demo", help="the main job end to end, on sample records")
@@ -47,6 +58,13 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
         "--kill",
         choices=("worker", "dispatcher", "none"),
         help="SIGKILL that process in the middle (with the simulated engine: worker by default)",
+    )
+    parser.add_argument(
+        "--rows",
+        type=positive,
+        default=ROWS,
+        metavar="N",
+        help=f"reviews in the table, at most {len(REVIEWS)} (default %(default)s)",
     )
     parser.add_argument(
         "--state-dir",
@@ -63,14 +81,18 @@ def run(arguments: argparse.Namespace) -> int:
     # A terminal that goes away, or a time limit around us, must not leave an installation behind.
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)
-    console.print(f"starting Kafka, a dispatcher and a worker ({arguments.engine} engine) …")
+    console.print(f"Headrace's main job. {NOTES[arguments.engine]}", highlight=False)
     begin = time.monotonic()
     installation = DemoInstallation(config, arguments.state_dir)
     try:
-        bootstrap = installation.wait_ready()
-        console.print(f"ready after {time.monotonic() - begin:.1f} s: Kafka at {bootstrap}")
+        with start_lines(console) as told:
+            bootstrap = installation.wait_ready(told)
+        console.print(f"ready after {time.monotonic() - begin:.1f} s: Kafka at {bootstrap}", highlight=False)
         place = Place(bootstrap, arguments.state_dir.absolute(), "demo")
-        exact = _main_job(console, installation, place, kill)
+        exact = _main_job(console, installation, place, kill, Shown(arguments.rows, arguments.engine))
+    except KeyboardInterrupt:
+        console.print("interrupted: stopping all that was started …")
+        raise
     finally:
         installation.stop()
     console.print(f"stopped; logs and data are in {arguments.state_dir}")
@@ -108,7 +130,9 @@ def _refuse_foreign(state_dir: Path) -> None:
         )
 
 
-def _main_job(console: Console, installation: DemoInstallation, place: Place, kill: str) -> bool:
+def _main_job(
+    console: Console, installation: DemoInstallation, place: Place, kill: str, shown: Shown
+) -> bool:
     log, begin, killed = kafka_log(place), time.monotonic(), None
     lines = samples(ENDPOINT)
     # A dispatcher is done in an instant: half of the records come while it is dead.
@@ -116,13 +140,14 @@ def _main_job(console: Console, installation: DemoInstallation, place: Place, ki
     sent = feed(log, first)
     outcomes: list[Outcome] = []
     with progress_bar(console) as bar:
+        task = bar.add_task("answers", total=len(lines), rate="")
         if kill != "none":
-            outcomes = watch(log, len(lines), len(lines) // 4, bar)
+            outcomes = watch(log, len(lines) // 4, bar, task)
             killed = installation.kill(kill)
             console.print(f"killed {killed} with {len(outcomes)} of {len(lines)} records done")
             sent += feed(log, lines[len(first) :])
-        outcomes = watch(log, len(lines), len(lines), bar)
-    _report(console, sent, outcomes)
+        outcomes = watch(log, len(lines), bar, task)
+    _report(console, sent, outcomes, shown)
     sums = tally([record.source for record in sent], outcomes)
     repeats = read_totals(journal_path(place.state_dir, f"worker-{ENDPOINT}-00")).repeats
     for line in tally_lines(sums, time.monotonic() - begin, killed, repeats):
@@ -130,9 +155,9 @@ def _main_job(console: Console, installation: DemoInstallation, place: Place, ki
     return sums.exact
 
 
-def _report(console: Console, sent: list[Sent], outcomes: list[Outcome]) -> None:
+def _report(console: Console, sent: list[Sent], outcomes: list[Outcome], shown: Shown) -> None:
     name_of = {record.source: record.name for record in sent}
     answers = {name_of.get(one.source, ""): one.text for one in outcomes if one.text is not None}
     dead = [(name_of.get(one.source, one.source), one) for one in outcomes if one.text is None]
-    console.print(results_table(answers))
+    console.print(results_table(answers, shown))
     console.print(dead_letters_table(dead))

@@ -7,17 +7,23 @@ import os
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Final
 
 from stream.errors import StreamError, WaitedTooLong
 from stream.processes import Child
+from stream.supervisor.runtime import Runtime, RuntimeFile
 
 #: The engine loads, and the first time the chat model is converted too.
 READY_TIMEOUT_S: Final = 300.0
 #: Running calls end within the supervisor's grace, then the broker.
 STOP_TIMEOUT_S: Final = 90.0
 POLL_S: Final = 0.1
+
+
+def unheard(_runtime: Runtime | None) -> None:
+    """Nobody wants to know."""
 
 
 class DemoInstallation:
@@ -30,14 +36,20 @@ class DemoInstallation:
         # A group of its own: Ctrl-C is the demo's to pass on, once. Tied to us: a demo that is killed ends it too.
         self._up = Child.spawn(command, self.log_file, os.environ)
 
-    def wait_ready(self, timeout_s: float = READY_TIMEOUT_S) -> str:
-        """Wait for records to be able to flow; the bootstrap servers. StreamError with the log's end if it fails."""
+    def wait_ready(
+        self, told: Callable[[Runtime | None], None] = unheard, timeout_s: float = READY_TIMEOUT_S
+    ) -> str:
+        """Wait for records to be able to flow, and tell how it goes; the bootstrap servers.
+
+        StreamError with the log's end if it fails.
+        """
         deadline = time.monotonic() + timeout_s
         while not self._says_ready():
             if (code := self._up.exit_code()) is not None:
                 raise StreamError(f"headrace up ended with status {code}:\n{self._log_end()}")
             if time.monotonic() > deadline:
                 raise WaitedTooLong(f"not ready within {timeout_s:.0f} s (log: {self.log_file})")
+            told(RuntimeFile(self._state_dir).read())
             time.sleep(POLL_S)
         return str(self._runtime()["bootstrap_servers"])
 

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from rich.progress import Progress
+from rich.progress import Progress, TaskID
 
 from stream.config.settings import Settings
 from stream.demo.samples import Sample
@@ -53,11 +53,10 @@ def feed(log: Log, lines: Sequence[Sample]) -> list[Sent]:
     return sent
 
 
-def watch(log: Log, total: int, until: int, bar: Progress) -> list[Outcome]:
+def watch(log: Log, until: int, bar: Progress, task: TaskID) -> list[Outcome]:
     """Read results and dead letters from the start until `until` are there (all: then a moment for one too many)."""
     outputs = Settings().outputs
     reader = log.reader([outputs.results, outputs.dead_letters])
-    task = bar.add_task("answers", total=total, rate="")
     begin = heard = time.monotonic()
     outcomes: list[Outcome] = []
     while len(outcomes) < until:
@@ -65,12 +64,12 @@ def watch(log: Log, total: int, until: int, bar: Progress) -> list[Outcome]:
         outcomes += [read_outcome(record.value(), record.headers()) for record in records]
         now = time.monotonic()
         heard = now if records else heard
-        bar.update(task, completed=len(outcomes), rate=f"{len(outcomes) / (now - begin + 1e-9):.1f}/s")
+        # Each watch reads from the start: what a person has seen done stays done.
+        done = max(len(outcomes), bar.tasks[0].completed)
+        bar.update(task, completed=done, rate=f"{done / max(now - begin, POLL_S):.0f} a second")
         if now - heard > PATIENCE_S:
             raise WaitedTooLong(f"{len(outcomes)} of {until} outputs, then none for {PATIENCE_S:.0f} s")
-    if until < total:
-        bar.remove_task(task)
-    else:
+    if until == bar.tasks[0].total:
         late = reader.poll(RECORDS_MAX, TOO_MANY_S).records
         outcomes += [read_outcome(record.value(), record.headers()) for record in late]
     reader.close()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.progress import (
@@ -18,7 +19,14 @@ from rich.table import Table
 from stream.demo.reviews import REVIEWS
 from stream.demo.tally import Outcome, Tally
 
-ROWS_MAX = 12
+ROWS = 12
+
+
+class Shown(NamedTuple):
+    """How many reviews a person sees, and whose answers they are."""
+
+    rows: int
+    engine: str
 
 
 def progress_bar(console: Console) -> Progress:
@@ -35,15 +43,19 @@ def progress_bar(console: Console) -> Progress:
     )
 
 
-def results_table(answers: Mapping[str, str]) -> Table:
-    """Reviews with both answers; `answers` is custom_id -> text."""
-    table = Table(title=f"Results (the first {ROWS_MAX} of {len(REVIEWS)} reviews)", title_justify="left")
+def results_table(answers: Mapping[str, str], shown: Shown) -> Table:
+    """Reviews with both answers, below the custom_id of each; `answers` is custom_id -> text."""
+    rows = min(shown.rows, len(REVIEWS))
+    simulated = ", simulated answers" if shown.engine == "simulated" else ""
+    table = Table(title=f"Results ({rows} of {len(REVIEWS)} reviews{simulated})", title_justify="left")
+    table.add_column("custom_id", no_wrap=True)
     table.add_column("review", max_width=44)
-    table.add_column("mood")
+    table.add_column("mood", no_wrap=True)
     table.add_column("summary", max_width=48)
-    for place, review in enumerate(REVIEWS[:ROWS_MAX]):
-        mood, summary = answers.get(f"mood-{place:02d}", ""), answers.get(f"summary-{place:02d}", "")
-        table.add_row(review, mood, " ".join(summary.split()))
+    for place, review in enumerate(REVIEWS[:rows]):
+        ids = (f"mood-{place:02d}", f"summary-{place:02d}")
+        mood, summary = (answers.get(name, "") for name in ids)
+        table.add_row("\n".join(ids), review, mood, " ".join(summary.split()))
     return table
 
 
@@ -61,7 +73,8 @@ def dead_letters_table(dead: Sequence[tuple[str, Outcome]]) -> Table:
 def tally_lines(sums: Tally, seconds: float, killed: str | None, repeats: int) -> list[str]:
     """The last words."""
     lines = [
-        f"{sums.inputs} records in: {sums.results} results + {sums.dead_letters} dead letters in {seconds:.1f} s",
+        f"{sums.inputs} records in: {sums.results} results + {sums.dead_letters} dead letters in {seconds:.1f} s "
+        f"({sums.inputs / max(seconds, 0.1):.0f} a second)",
         f"without output: {sums.missing}   with more than one: {sums.repeated}   of nobody: {sums.strangers}",
     ]
     if killed:

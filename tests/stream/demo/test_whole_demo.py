@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from stream.demo.samples import samples
+from stream.processes import started_of
 
 pytestmark = pytest.mark.broker
 
@@ -33,7 +35,12 @@ def run_demo(state_dir: Path, *words: str) -> str:
     command = [sys.executable, "-m", "stream", "demo", "--engine", "simulated", "--state-dir", str(state_dir)]
     wide = {**os.environ, "COLUMNS": "200"}
     ended = subprocess.run(
-        [*command, *words], env=wide, capture_output=True, text=True, timeout=RUN_S, check=False
+        [*command, "--rows", "40", *words],
+        env=wide,
+        capture_output=True,
+        text=True,
+        timeout=RUN_S,
+        check=False,
     )
     assert ended.returncode == 0, ended.stdout + ended.stderr
     return ended.stdout
@@ -71,8 +78,27 @@ def test_a_process_dies_in_the_middle_and_each_input_has_one_output(
     dead = rows(told, "Dead letters")
     assert {tuple(row[:3]) for row in dead if row[0]} == DEAD_LETTERS
     assert all(row[3] for row in dead), "a dead letter without its cause"
-    moods = {row[1] for row in rows(told, "Results") if row[1]}
+    moods = {row[2] for row in rows(told, "Results") if row[2]}
     assert moods <= {"positive", "neutral", "negative"}
     assert moods
+    assert {"mood-00", "summary-39"} <= {row[0] for row in rows(told, "Results")}
+    assert "simulated answers" in told
+    assert "worker-smollm2-00: running" in told
     left = json.loads((tmp_path / "state" / "runtime.json").read_text())
     assert left["processes"] == []
+
+
+def test_ctrl_c_ends_with_130_and_leaves_nothing_running(tmp_path: Path) -> None:
+    state = tmp_path / "state"
+    command = [sys.executable, "-m", "stream", "demo", "--engine", "simulated", "--state-dir", str(state)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as demo:
+        assert demo.stdout is not None
+        for line in demo.stdout:
+            if "worker-smollm2-00" in line:
+                break
+        pids = [one["pid"] for one in json.loads((state / "runtime.json").read_text())["processes"]]
+        assert pids
+        demo.send_signal(signal.SIGINT)
+        demo.stdout.read()
+        assert demo.wait(RUN_S) == 130
+    assert all(started_of(pid) is None for pid in pids)
