@@ -32,7 +32,8 @@ _NAME_HELP: Final = "custom_id, position of the input record, or PARTITION/OFFSE
 
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
-    parser = commands.add_parser("dead-letters", description="Records without an answer, and their way back.")
+    words = "Records without an answer, and their way back."
+    parser = commands.add_parser("dead-letters", parents=[installation_options()], description=words)
     actions = parser.add_subparsers(dest="action", metavar="ACTION", required=True)
     base = [installation_options(), json_option()]
     looks = [*base, _filters(), _open_option(), timeout_option(TIMEOUT_S)]

@@ -6,9 +6,11 @@ import os
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 
 import pytest
 
+from stream.cli.parser import parse
 from stream.cli.registry import COMMANDS, COMMANDS_LATER, FLAGS_LATER
 from tests.stream.cli.conftest import Run
 
@@ -105,3 +107,16 @@ def test_a_table_whose_reader_has_left_ends_well() -> None:
     with os.fdopen(writes, "wb") as nobody:
         ended = subprocess.run(command, stdout=nobody, stderr=subprocess.PIPE, check=False, timeout=60)
     assert (ended.returncode, ended.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["-c", "f", "dead-letters", "list"],
+        ["dead-letters", "-c", "f", "list"],
+        ["dead-letters", "list", "-c", "f"],
+    ],
+)
+def test_the_installation_may_be_named_before_and_after_an_action(words: list[str]) -> None:
+    _, arguments = parse(words)
+    assert (arguments.config, arguments.action) == (Path("f"), "list")
