@@ -68,7 +68,8 @@ class Loop:
         if moved:
             self._busy_s = self._clock_s()
         committed = self._commit()
-        if read or moved or committed:
+        # What is paused may have room by a commit of the hand-over's own, and nothing else would tell.
+        if read or moved or committed or steps.share.paused:
             steps.flow.control()
         now_s = self._clock_s()
         steps.orphans.expire(now_s)

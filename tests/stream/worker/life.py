@@ -6,6 +6,7 @@ import json
 import random
 import time
 from collections import Counter
+from dataclasses import replace
 from typing import Final
 
 from schemas.failure import ErrorClass, Failure, Stage
@@ -16,7 +17,7 @@ from stream.config.settings import Limits
 from stream.errors import StreamError
 from stream.log.memory import Fault
 from tests.stream.worker.fake_runner import answer_to
-from tests.stream.worker.house import House, Worker, header
+from tests.stream.worker.house import FAST, House, Worker, header
 from workers.call import Call
 from workers.endpoint import OrderName
 from workers.engines.base import Answer
@@ -42,6 +43,7 @@ class Life:
         self.order = order
         self.house = self.make_house()
         self._make_topics()
+        self.rules = replace(FAST, ready_bytes_max=rng.choice((2_000, FAST.ready_bytes_max)))
         self.workers: dict[int, Worker] = {}
         self.sources: dict[Source, tuple[str, str] | None] = {}
         #: How often a point inside a transaction is one of trouble.
@@ -54,7 +56,7 @@ class Life:
         return House(
             limits=Limits(open_records_max=rng.choice((8, 24, 64)), txn_records_max=rng.choice((1, 4, 100))),
             session_timeout_s=0.05,
-            poison_deaths_max=1000,
+            poison_deaths_max=rng.choice((3, 1000)),
             slots=rng.choice((2, 6)),
             order=self.order,
         )
@@ -72,7 +74,7 @@ class Life:
     def start(self, slot: int) -> None:
         self.workers.pop(slot, None)
         try:
-            self.workers[slot] = self.house.worker(slot, auto=False, reach=self.reach)
+            self.workers[slot] = self.house.worker(slot, auto=False, rules=self.rules, reach=self.reach)
         except StreamError:
             """An injected fault met its start: it may come again."""
 

@@ -106,3 +106,15 @@ def test_answers_that_kafka_does_not_take_are_bounded_in_bytes(monkeypatch: pyte
         assert 10_000 < worker.share.ready.size_bytes < 15_000
     worker.turn(200)
     assert house.outputs_of() == {str(source): 1 for source in sources}
+
+
+def test_a_pause_ends_with_the_room_that_came_back_whoever_made_it() -> None:
+    """As by a commit inside the hand-over: nothing is read, moved or committed by the turn itself any more."""
+    house = House()
+    worker = house.worker().turn(5)
+    places = list(worker.share.ledgers)
+    worker.share.paused.update(places)
+    worker.sockets.consumer.pause(places)
+    sources = house.put(3)
+    worker.turn(5)
+    assert house.outputs_of() == {str(source): 1 for source in sources}
