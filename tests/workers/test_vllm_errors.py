@@ -41,6 +41,28 @@ def test_what_the_engine_refuses_is_invalid() -> None:
     assert (failure.error_class, failure.stage) == (ErrorClass.INVALID, Stage.VALIDATE)
 
 
+@pytest.mark.parametrize(
+    ("parameter", "error_class", "start"),
+    [
+        ("top_k", ErrorClass.INVALID, "$.body.top_k: bad"),
+        (None, ErrorClass.INVALID, "the engine refuses it: bad"),
+        ("input_text", ErrorClass.TOO_LONG, "bad"),
+        ("input_tokens", ErrorClass.TOO_LONG, "bad"),
+    ],
+)
+def test_a_field_that_vllm_refuses_is_named_and_a_prompt_beyond_the_model_is_too_long(
+    parameter: str | None, error_class: ErrorClass, start: str
+) -> None:
+    from vllm.exceptions import VLLMValidationError  # noqa: PLC0415
+
+    from workers.engines.vllm_errors import translated  # noqa: PLC0415 - imports vLLM
+
+    with pytest.raises(RequestRejected) as caught, translated():
+        raise VLLMValidationError("bad", parameter=parameter, value=1)
+    assert caught.value.failure.error_class is error_class
+    assert caught.value.failure.message == start
+
+
 @pytest.mark.parametrize("kind", [asyncio.CancelledError, KeyboardInterrupt, SystemExit])
 def test_an_end_that_was_asked_for_stays_one(kind: type[BaseException]) -> None:
     from workers.engines.vllm_errors import translated  # noqa: PLC0415 - imports vLLM

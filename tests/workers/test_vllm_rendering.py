@@ -8,8 +8,11 @@ from typing import Any
 
 import pytest
 
+from schemas.bodies import ChatBody, WholeMessage
 from schemas.decode import Decoder
 from schemas.errors import SchemasError
+from schemas.failure import ErrorClass
+from schemas.request import Request, Task
 from tests.workers.vllm_stage import TEMPLATES, TOKENS_MAX, needs_vllm, renderer, settings
 from workers.endpoint import Endpoint
 from workers.errors import RequestRejected
@@ -172,3 +175,18 @@ def test_a_completion_has_the_tokens_of_vllms_front_end(prompt: Any, options: st
     needs_vllm()
     body = {"model": "tiny", "prompt": prompt, **OPTIONS[options]}
     assert ours(None, "/v1/completions", body) == theirs(None, "/v1/completions", body)
+
+
+def test_a_prompt_of_16_mib_is_found_too_long_by_its_characters() -> None:
+    needs_vllm()
+    from workers.engines.vllm_errors import translated  # noqa: PLC0415
+    from workers.engines.vllm_parsers import parsers_of  # noqa: PLC0415
+    from workers.engines.vllm_rendering import Rendering  # noqa: PLC0415
+    from workers.engines.vllm_request import asked_of  # noqa: PLC0415
+
+    rendering = Rendering(settings().model_config, renderer(), parsers_of(Endpoint("tiny")))
+    message = WholeMessage("user", "word " * 3_300_000)
+    asked = asked_of(Request(Task.CHAT, ChatBody(model="tiny", messages=[message])), TOKENS_MAX, {})
+    with pytest.raises(RequestRejected, match="characters") as caught, translated():
+        asyncio.run(rendering.chat(asked))
+    assert caught.value.failure.error_class is ErrorClass.TOO_LONG
