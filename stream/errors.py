@@ -11,11 +11,15 @@ StreamError
 |   +-- TopicMismatch    a topic is not as the service needs it: says what to do
 |   +-- RightMissing     the broker does not allow what a role must do: says which right on what, and what to do
 +-- LedgerBroken         an invariant of exactly-once does not hold: the process must end
++-- TooManyHeaders       a record has more headers than are read: it gets a dead letter
 +-- MapUnreadable        a partition's offset map cannot be trusted: that partition is quarantined
 +-- WaitedTooLong        a --timeout passed before it was done; exit 3
 """
 
 from __future__ import annotations
+
+from schemas.headers import Headers
+from schemas.weight import HEADERS_MAX
 
 
 class StreamError(Exception):
@@ -72,6 +76,19 @@ class RightMissing(LogError):
 
 class LedgerBroken(StreamError):
     """Our own bug: never go on."""
+
+
+class TooManyHeaders(StreamError):
+    """Asked for a record's headers: they are not kept, but for those that ask something of the service.
+
+    `kept`: of these the last of each name; `size_bytes`: names and values of all.
+    """
+
+    def __init__(self, count: int, size_bytes: int, kept: Headers) -> None:
+        super().__init__(f"{count} headers; at most {HEADERS_MAX} are read")
+        self.count = count
+        self.size_bytes = size_bytes
+        self.kept = kept
 
 
 class MapUnreadable(StreamError):

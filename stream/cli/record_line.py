@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from stream.errors import TooManyHeaders
 from stream.log.base import Record
 
 #: Ends of lines to Unicode but not to JSON; inside JSON they stand in strings only, so the escape means the same.
@@ -50,6 +51,8 @@ def _headers(record: Record, text: Callable[[bytes | None], str | None]) -> dict
         return {"headers": [[name, text(value)] for name, value in record.headers() or ()]}
     except UnicodeDecodeError:
         return {"headers": None, "headers_note": "a header's name is not UTF-8"}
+    except TooManyHeaders as many:
+        return {"headers": None, "headers_note": str(many)}
 
 
 def readable(value: bytes | None) -> tuple[str | None, str | None]:

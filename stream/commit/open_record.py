@@ -52,6 +52,7 @@ class OpenRecord:
         "session",
         "size_bytes",
         "target",
+        "weight",
         "work",
     )
 
@@ -73,6 +74,8 @@ class OpenRecord:
         #: With a session where order counts: whose turn it is says `order`.
         self.session: SessionKey | None = None
         self.order: SessionOrder[OpenRecord] | None = None
+        #: Bytes that it holds while it is open, about: key, value and the producer's headers.
+        self.weight = 0
         self.running = False
         self.finished: Finished | None = None
         #: Engine attempts that earlier processes are known to have begun.
@@ -86,12 +89,6 @@ class OpenRecord:
         self.target = OWN
         #: When it became DONE, by the monotonic clock.
         self.ready_s = 0.0
-
-    @property
-    def value_bytes(self) -> int:
-        """What it weighs while it is open, about."""
-        held = self.message.value() if self.message is not None else self.work and self.work.value
-        return len(held or b"")
 
     @property
     def is_next(self) -> bool:

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from operator import itemgetter
 
+from schemas.weight import record_weight
 from stream.log.base import Output, Partition, Record
 
 _value = itemgetter(Output._fields.index("value"))
+_key = itemgetter(Output._fields.index("key"))
 
 
 class Batch:
@@ -16,6 +18,8 @@ class Batch:
     def __init__(self) -> None:
         self.records: list[Record] = []
         self.outputs: list[Output] = []
+        #: Some output has headers of a producer, which count in its size. Ours are few and small: they do not.
+        self.with_headers = False
         #: Topics that are not ours among the outputs: each of those travels alone.
         self.foreign: set[str] = set()
         #: Where each partition stands once all of it is committed, gaps included; known when nothing is added any more.
@@ -29,15 +33,22 @@ class Batch:
         count = min(len(self.outputs), records_max)
         if self.foreign:
             count = self._up_to_foreign(count)
-        values = map(_value, self.outputs if count == len(self.outputs) else self.outputs[:count])
-        if sum(map(len, filter(None, values))) <= bytes_max:
+        outputs = self.outputs if count == len(self.outputs) else self.outputs[:count]
+        if self._size(outputs) <= bytes_max:
             return count
         return self._up_to_bytes(count, bytes_max)
+
+    def _size(self, outputs: list[Output]) -> int:
+        """Bytes; the hot path where no producer set a header."""
+        if self.with_headers:
+            return sum(map(_weight, outputs))
+        values, keys = map(_value, outputs), map(_key, outputs)
+        return sum(map(len, filter(None, values))) + sum(map(len, filter(None, keys)))
 
     def _up_to_bytes(self, count: int, bytes_max: int) -> int:
         size = 0
         for place, output in enumerate(self.outputs[:count]):
-            size += len(output.value or b"")
+            size += _weight(output)
             if size > bytes_max:
                 return max(1, place)
         return count
@@ -62,6 +73,7 @@ class Batch:
         else:
             self.records, self.outputs = [], []
             self.foreign.clear()
+            self.with_headers = False
             self.ends = {}
 
     def drop(self, partitions: Collection[Partition]) -> None:
@@ -76,6 +88,10 @@ class Batch:
     def _keep(self, wanted: list[bool]) -> None:
         self.records = [record for record, keep in zip(self.records, wanted, strict=True) if keep]
         self.outputs = [output for output, keep in zip(self.outputs, wanted, strict=True) if keep]
+
+
+def _weight(output: Output) -> int:
+    return record_weight(output.key, output.value, output.headers)
 
 
 class Batches:

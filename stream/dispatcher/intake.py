@@ -85,6 +85,7 @@ class Intake:
                 position.deliver(offset)
             add_record(record)
             add_output(output)
+        batch.with_headers |= self._router.met_headers
 
     def _wait(self, position: Position, record: Record, cause: str) -> None:
         log.warning("%s/%d waits at offset %d: %s", *position.partition, record.offset(), cause)
@@ -120,6 +121,7 @@ class Intake:
             position.deliver(record.offset())
             batch.records.append(waiting.records.popleft())
             batch.outputs.append(output)
+            batch.with_headers |= self._router.met_headers
             waiting.tries = 1
         self._waiting.discard(position.partition)
         self._consumer.resume([position.partition])

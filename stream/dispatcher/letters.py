@@ -6,7 +6,7 @@ from typing import Final
 
 from schemas.carry import carry, split_replay
 from schemas.control import headers_size
-from schemas.dead_letter import HEADERS_UNREADABLE, DeadLetter, parse_dead_letter, write_dead_letter
+from schemas.dead_letter import DeadLetter, parse_dead_letter, write_dead_letter
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.source import Source
 from stream.config.settings import Settings
@@ -14,7 +14,7 @@ from stream.dispatcher.found import Found, found_in_result, found_in_work
 from stream.errors import LogError
 from stream.log import reasons
 from stream.log.base import LogAdmin, Output, Record
-from stream.log.readable import safe_headers
+from stream.log.readable import headers_told
 
 #: What Kafka adds to a record's own bytes: the head of its batch, and a few bytes for each header.
 BATCH_HEAD_BYTES: Final = 1024
@@ -35,7 +35,7 @@ class Letters:
 
     def write(self, record: Record, failure: Failure, found: Found) -> Output:
         """The dead letter of an input record."""
-        given = safe_headers(record)
+        given, omitted_bytes = headers_told(record)
         letter = DeadLetter(
             key=record.key(),
             value=record.value(),
@@ -49,7 +49,7 @@ class Letters:
             lane=found.lane,
             endpoint=found.endpoint,
             format=found.format,
-            headers_omitted=HEADERS_UNREADABLE if given is None else None,
+            headers_omitted=omitted_bytes,
         )
         heads = BATCH_HEAD_BYTES + HEADER_HEAD_BYTES * (len(letter.carried) + OWN_HEADERS_MAX)
         return Output(self._topic, *write_dead_letter(letter, max(0, self._bytes_max - heads)))

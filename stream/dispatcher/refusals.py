@@ -19,7 +19,7 @@ from stream.dispatcher.found import found_in_input
 from stream.dispatcher.letters import Letters
 from stream.dispatcher.targets import Targets
 from stream.log.base import Output, Record
-from stream.log.readable import safe_headers
+from stream.log.readable import headers_told
 
 
 class Refusals:
@@ -43,7 +43,7 @@ class Refusals:
         """The one output of a record that goes no further. LogTimeout: the reply topic cannot be looked up now."""
         if control is None:
             # Headers were refused: those that are right count all the same.
-            control = readable_control(safe_headers(record), record.key(), self._headers_bytes_max)
+            control = readable_control(headers_told(record).headers, record.key(), self._headers_bytes_max)
         found = found_in_input(inlet, control, request)
         if control is None or control.errors != "result" or not self._replies(control):
             return self._letters.write(record, failure, found)

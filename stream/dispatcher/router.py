@@ -14,6 +14,7 @@ from stream.dispatcher.bindings import Inlet
 from stream.dispatcher.places import Places, stamp, travelling
 from stream.dispatcher.refusals import Refusals
 from stream.dispatcher.targets import Targets
+from stream.errors import TooManyHeaders
 from stream.log.base import Output, Record
 
 #: A NamedTuple's own constructor costs a call of Python.
@@ -33,10 +34,13 @@ class Router:
         self._refusals = refusals
         self._headers_bytes_max = settings.limits.headers_bytes_max
         self._now_ms = 0
+        #: A record of this batch had headers of its producer, or was refused.
+        self.met_headers = False
 
     def next_batch(self, now_ms: int) -> None:
         """New records were read at `now_ms`."""
         self._now_ms = now_ms
+        self.met_headers = False
         self._targets.next_batch()
 
     def route(self, record: Record, inlet: Inlet, origin: bytes) -> Output:
@@ -63,9 +67,15 @@ class Router:
             headers = stamp(origin, record.offset(), max(0, record.timestamp()[1]), routing)
             if control is not NO_CONTROL:
                 headers += travelling(control)
+                self.met_headers = True
             return _output(Output, (routing[0], key, value, headers, routing[1], 0))
         except BadRecord as bad:
+            self.met_headers = True
             failure = self._first_found(record, inlet, bad, control)
+            return self._refusals.output(record, failure, inlet, control, request)
+        except TooManyHeaders as many:
+            self.met_headers = True
+            failure = Failure(ErrorClass.UNREADABLE, Stage.DECODE, f"too large: {many}")
             return self._refusals.output(record, failure, inlet, control, request)
         except UnicodeDecodeError as wrong:
             if control is not None:

@@ -7,6 +7,8 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from schemas.headers import Headers
+from schemas.weight import HEADERS_MAX
+from stream.log.crowded import too_many
 
 
 class State(Enum):
@@ -59,6 +61,8 @@ class MemoryRecord:
         return self._value
 
     def headers(self) -> Headers | None:
+        if self._headers is not None and len(self._headers) > HEADERS_MAX:
+            raise too_many(self._headers)
         return self._headers
 
     def timestamp(self) -> tuple[int, int]:

@@ -7,7 +7,7 @@ from schemas.dead_letter import DeadLetter
 from schemas.headers import REPLAY, Headers
 from stream.config.settings import Settings
 from stream.dispatcher.bindings import Bindings
-from stream.errors import LogError, StreamError, TopicMismatch
+from stream.errors import LogError, StreamError, TooManyHeaders, TopicMismatch
 from stream.log.base import Log, LogReader, Output, Partition, Record
 
 #: An answer to a read of one record.
@@ -72,6 +72,8 @@ def _first(reader: LogReader) -> Record | None:
 def _without_count(record: Record) -> Headers:
     try:
         headers = record.headers()
+    except TooManyHeaders as many:
+        raise CannotReplay(f"a part was left out, and its source has {many}") from many
     except UnicodeDecodeError as wrong:
         raise CannotReplay("a part was left out, and a header's name at its source is not UTF-8") from wrong
     return list(split_replay(headers)[0]) if headers else []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from schemas.dead_letter import HEADERS_UNREADABLE, DeadLetter
+from schemas.dead_letter import DeadLetter
 from schemas.failure import Failure
 from schemas.own_headers import carried_of
 from schemas.result import NO_TOKENS, Facts
@@ -10,7 +10,7 @@ from schemas.source import Source
 from schemas.times import Times
 from schemas.work_record import WorkRecord
 from stream.commit.open_record import OpenRecord
-from stream.log.readable import safe_headers
+from stream.log.readable import headers_told
 from workers.call import Finished
 
 
@@ -62,17 +62,17 @@ def letter_of(record: OpenRecord, group: str, failure: Failure) -> DeadLetter:
     work, message = record.work, record.message
     if work is None:
         assert message is not None, "what could not be read is kept as it came"
-        headers = safe_headers(message)
+        headers, omitted_bytes = headers_told(message)
         return DeadLetter(
             message.key(),
             message.value(),
-            carried_of(headers or ()),
+            carried_of(headers),
             _position(record),
             record.queued_ms,
             group,
             failure,
             lane=record.lane,
-            headers_omitted=HEADERS_UNREADABLE if headers is None else None,
+            headers_omitted=omitted_bytes,
         )
     return DeadLetter(
         work.key,

@@ -9,12 +9,13 @@ from schemas.errors import ForeignRecord, NewerVersion
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.headers import Headers
 from schemas.lane import Lane
+from schemas.weight import record_weight
 from schemas.work_record import parse_work
 from stream.commit.open_record import OpenRecord
 from stream.commit.plan import Ledger
 from stream.errors import MapUnreadable
 from stream.log.base import EndOfPartition, LogConsumer, Partition, Polled, Record
-from stream.log.readable import safe_headers
+from stream.log.readable import headers_told, safe_headers
 from stream.worker.adoption import Orphans, key_of
 from stream.worker.finishing import Finishing
 from stream.worker.share import Quarantine, Share
@@ -83,13 +84,14 @@ class Intake:
         if not ledger.deliver(offset, record):
             return
         value = message.value()
-        self._share.open_bytes += len(value or b"")
         try:
             work = record.work = parse_work(message.key(), value, _headers(message))
         except ForeignRecord as error:
+            self._share.weigh(record, record_weight(message.key(), value, headers_told(message).headers))
             self._finishing.fail(record, Failure(ErrorClass.UNREADABLE, Stage.DECODE, str(error)))
             return
         record.message = None
+        self._share.weigh(record, record_weight(work.key, value, work.carried))
         may_start = True
         if self._ordered and work.session is not None:
             record.session = (work.tenant, work.session)
@@ -131,7 +133,7 @@ def _headers(message: Record) -> Headers:
     """ForeignRecord where a name is not UTF-8."""
     headers = safe_headers(message)
     if headers is None:
-        raise ForeignRecord("a header's name is not UTF-8")
+        raise ForeignRecord("a header's name is not UTF-8, or there are too many headers")
     return headers
 
 

@@ -38,7 +38,7 @@ class Share:
         #: Handed over, by call id.
         self.running: dict[str, OpenRecord] = {}
         self.ready = ReadyAnswers()
-        #: Bytes of the values of open records; counted anew when it seems too much.
+        #: Bytes that open records hold; counted anew when it seems too much.
         self.open_bytes = 0
         #: An assignment has happened: the group knows us.
         self.joined = False
@@ -73,9 +73,14 @@ class Share:
     def waiting_count(self) -> int:
         return sum(map(len, self.waiting.values()))
 
+    def weigh(self, record: OpenRecord, weight: int) -> None:
+        """`record` is open now."""
+        record.weight = weight
+        self.open_bytes += weight
+
     def count_open_bytes(self) -> int:
-        """What the values of all open records hold, counted anew."""
+        """What all open records hold, counted anew."""
         self.open_bytes = sum(
-            record.value_bytes for book in self.ledgers.values() for record in book.open.values()
+            record.weight for book in self.ledgers.values() for record in book.open.values()
         )
         return self.open_bytes
