@@ -13,6 +13,7 @@ from schemas.errors import BadRecord
 from schemas.headers import OWN_PREFIX, Header
 from schemas.lane import LANES, Lane
 from schemas.topic_name import topic_problem
+from schemas.weight import HEADERS_MAX
 
 Errors = Literal["dead-letter", "result"]
 
@@ -64,6 +65,7 @@ def read_control(
         if key is not None and len(key) > headers_bytes_max:
             raise _too_large(len(key), headers_bytes_max)
         return NO_CONTROL
+    _check_count(headers)
     _check_size(headers, key, headers_bytes_max)
     own = [header for header in headers if header[0].startswith(OWN_PREFIX)]
     if not own:
@@ -86,7 +88,10 @@ def readable_control(
         wrong.add(names.ERRORS)
     try:
         _check_size(headers or (), key, headers_bytes_max)
-        return read_control([header for header in headers or () if header[0] not in wrong]) if given else None
+        right = [header for header in headers or () if header[0] not in wrong]
+        if len(right) > HEADERS_MAX:
+            right = [header for header in right if header[0] in given]
+        return read_control(right) if given else None
     except BadRecord:
         return None
 
@@ -97,6 +102,12 @@ def _is_right(name: str, value: bytes) -> bool:
     except BadRecord:
         return False
     return True
+
+
+def _check_count(headers: Sequence[Header]) -> None:
+    """A replay's own mark is none of the producer's."""
+    if len(headers) > HEADERS_MAX and len(split_replay(headers)[0]) > HEADERS_MAX:
+        raise BadRecord.unreadable(f"too large: {len(headers)} headers; at most {HEADERS_MAX} are read")
 
 
 def _check_size(headers: Sequence[Header], key: bytes | None, bytes_max: int) -> None:

@@ -7,8 +7,10 @@ from typing import Final
 
 from schemas.headers import Header
 
-#: Of one record: more headers than these are not kept.
+#: Of an input record: one with more is not read.
 HEADERS_MAX: Final = 1_000
+#: Of any record: with ours beside the producer's. Of a record with more, the headers are not even kept.
+KEPT_HEADERS_MAX: Final = HEADERS_MAX + 100
 #: What a header weighs beside its name and value: two strings and a pair of Python's.
 HEADER_BYTES: Final = 100
 

@@ -13,6 +13,7 @@ from stream.dispatcher.position import Position, Waiting
 from stream.dispatcher.router import Router
 from stream.errors import LogTimeout
 from stream.log.base import Partition, Record
+from stream.log.overtaken import Overtaken
 
 log = logging.getLogger(__name__)
 
@@ -30,6 +31,7 @@ class Intake:
         self._now_ms = parts.now_ms
         self._paused = False
         self._waiting: set[Partition] = set()
+        self._overtaken = Overtaken(self._consumer, owned.next_of, owned.count_gap, parts.clock_s)
 
     def read(self, records_max: int, timeout_s: float) -> None:
         """One poll, and what waited long enough; `timeout_s` is shortened for those that wait."""
@@ -48,7 +50,9 @@ class Intake:
         self._poll(1, timeout_s)
 
     def _poll(self, records_max: int, timeout_s: float) -> None:
+        self._overtaken.read_on()
         polled = self._consumer.poll(records_max, timeout_s)
+        self._overtaken.note(polled.overtaken)
         if polled.records:
             self._take(polled.records)
         for topic, partition, offset in polled.ends:

@@ -137,7 +137,7 @@ class Owned:
             log.error(
                 "%s/%d: offsets %d to %d were deleted before they were read", *partition, offset, low - 1
             )
-            self._metrics.count("headrace_gap_records_total", low - offset, topic=partition.topic)
+            self.count_gap(partition, low - offset)
         return Position(partition, offset, max(offset, low), inlet)
 
     @staticmethod
@@ -151,6 +151,18 @@ class Owned:
                 "the map says that work above the committed offset is done: a later version wrote it"
             )
         return found.offset
+
+    def next_of(self, partition: Partition) -> int | None:
+        """The offset that is read next; None: not ours, or not read."""
+        position = self.positions.get(partition)
+        if position is None or position.set_aside is not None:
+            return None
+        waiting = position.waiting
+        return waiting.records[-1].offset() + 1 if waiting and waiting.records else position.next_seen
+
+    def count_gap(self, partition: Partition, offsets: int) -> None:
+        """So many offsets were deleted before they were read."""
+        self._metrics.count("headrace_gap_records_total", offsets, topic=partition.topic)
 
     def _report_set_aside(self) -> None:
         count = sum(position.set_aside is not None for position in self.positions.values())

@@ -49,6 +49,8 @@ class Polled(NamedTuple):
 
     records: Sequence[Record]
     ends: Sequence[EndOfPartition]
+    #: Partitions whose next offset the log does not have (any more). Nothing of them comes before a `seek`.
+    overtaken: Sequence[Partition] = ()
 
 
 class Committed(NamedTuple):

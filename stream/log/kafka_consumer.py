@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final, TypeVar
 
-from confluent_kafka import Consumer, KafkaException, Message, TopicPartition
+from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
 from stream.errors import LogError, LogTimeout
 from stream.log.base import (
@@ -44,6 +44,8 @@ class KafkaConsumer:
             name: value for name, value in settings.items() if name != "group.instance.id"
         }
         self._owned: set[Partition] = set()
+        #: Where they were assigned.
+        self._begin: dict[Partition, int] = {}
         self._paused: set[Partition] = set()
         #: Partitions that a callback named since the first record of this poll.
         self._touched: set[Partition] = set()
@@ -84,7 +86,11 @@ class KafkaConsumer:
         try:
             self._client.seek(TopicPartition(partition.topic, partition.partition, offset))
         except KafkaException as raised:
-            raise log_error(raised.args[0], f"seek {partition}") from raised
+            if raised.args[0].code() != KafkaError._STATE or partition not in self._owned:
+                raise log_error(raised.args[0], f"seek {partition}") from raised
+            self._assign_anew(partition, offset)
+        else:
+            self._begin[partition] = offset
 
     def group(self) -> GroupStamp:
         try:
@@ -153,13 +159,25 @@ class KafkaConsumer:
         begin = listener.assigned(named)
         if missing := [partition for partition in named if partition not in begin]:
             raise LogError(f"no offset to read on from for {missing}")
-        positions = [TopicPartition(*partition, begin[partition]) for partition in named]
-        self._client.assign(positions)
+        self._begin = {partition: begin[partition] for partition in named}
         self._owned = set(named)
+        self._assign_at(self._begin)
+
+    def _assign_anew(self, partition: Partition, offset: int) -> None:
+        """librdkafka 2.16 has stopped a partition whose offset is out of range, and takes no seek for it (seen)."""
+        at = {
+            Partition(p.topic, p.partition): p.offset for p in self._client.position(_positions(self._owned))
+        }
+        begin = {owned: at[owned] if at[owned] >= 0 else self._begin[owned] for owned in self._owned}
+        self._begin = {**begin, partition: offset}
+        self._assign_at(self._begin)
+
+    def _assign_at(self, begin: Mapping[Partition, int]) -> None:
+        self._client.assign([TopicPartition(*partition, offset) for partition, offset in begin.items()])
         # librdkafka 2.16 keeps a partition's pause while somebody else owns it, and takes no resume for it meanwhile
         # (seen: a dispatcher that read nothing any more); other versions forget it. Our wish is what counts.
-        self._client.pause(_positions(self._paused.intersection(named)))
-        self._client.resume(_positions(set(named) - self._paused))
+        self._client.pause(_positions(self._paused.intersection(begin)))
+        self._client.resume(_positions(begin.keys() - self._paused))
 
     def _drop(self, named: list[Partition], tell: Callable[[Sequence[Partition]], None]) -> None:
         """The binding takes them away after this callback."""

@@ -13,7 +13,7 @@ from operator import length_hint
 from confluent_kafka import Message
 
 from schemas.headers import Headers
-from schemas.weight import HEADERS_MAX
+from schemas.weight import KEPT_HEADERS_MAX
 from stream.log.base import Record
 from stream.log.crowded import Crowded
 
@@ -42,7 +42,7 @@ def asked_once(messages: list[Message]) -> Sequence[Record]:
     while True:
         try:
             for headers in map(Message.headers, left):
-                if headers and len(headers) > HEADERS_MAX:
+                if headers and len(headers) > KEPT_HEADERS_MAX:
                     place = len(messages) - length_hint(left) - 1
                     records[place] = Crowded(messages[place], headers)
         except (SystemError, UnicodeDecodeError) as raised:

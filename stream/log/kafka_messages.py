@@ -8,7 +8,7 @@ from typing import Final
 
 from confluent_kafka import KafkaError, Message
 
-from stream.log.base import EndOfPartition, Polled
+from stream.log.base import EndOfPartition, Partition, Polled
 from stream.log.kafka_failures import consumer_failure
 from stream.log.kafka_headers import asked_once
 
@@ -22,8 +22,16 @@ def sort_messages(batch: Sequence[Message], group: str | None = None) -> Polled:
     records = [message for message in batch if message.error() is None]
     if len(records) == len(batch):
         return Polled(asked_once(records), ())
-    ends = [end for message in batch if (end := _event(message, group)) is not None]
-    return Polled(asked_once(records), ends)
+    overtaken = [message for message in batch if _is_overtaken(message)]
+    ends = [
+        end for message in batch if message not in overtaken and (end := _event(message, group)) is not None
+    ]
+    return Polled(asked_once(records), ends, [Partition(m.topic(), m.partition()) for m in overtaken])
+
+
+def _is_overtaken(message: Message) -> bool:
+    error: KafkaError | None = message.error()
+    return error is not None and error.code() == KafkaError._AUTO_OFFSET_RESET
 
 
 def _event(message: Message, group: str | None) -> EndOfPartition | None:

@@ -77,7 +77,8 @@ def consumer_settings(
         "group.id": group,
         **member,
         "partition.assignment.strategy": assignor,
-        "auto.offset.reset": "earliest",
+        # Offsets are always given; one that is not there is told, and what was lost is counted (overtaken.py).
+        "auto.offset.reset": "error",
         **_committed_only(),
     }
 

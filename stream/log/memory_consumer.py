@@ -30,7 +30,7 @@ class MemoryConsumer:
         self._group: Final[MemoryGroup] = broker.group(group)
         self._member = Member("", instance_id, (), assignor)
         self._listener: AssignmentListener | None = None
-        self._cursor = MemoryCursor(broker)
+        self._cursor = MemoryCursor(broker, resets=False)
         self._crash: BaseException | None = None
         self._closed = False
 
@@ -48,7 +48,7 @@ class MemoryConsumer:
             with self._broker.changed:
                 polled = self._cursor.fetch(records_max)
                 left = deadline - self._broker.clock()
-                if polled.records or polled.ends or left <= 0:
+                if any(polled) or left <= 0:
                     return polled
                 if not self._callback_due():
                     self._broker.changed.wait(min(left, 0.05))

@@ -12,7 +12,10 @@ from stream.log.memory_partition import MemoryRecord
 class MemoryCursor:
     """Positions, pauses and the ends already told; call with the broker's lock held."""
 
-    def __init__(self, broker: MemoryBroker) -> None:
+    def __init__(self, broker: MemoryBroker, *, resets: bool = True) -> None:
+        """`resets`: a position that the log does not have goes to its first record; else it is told, and nothing read."""
+        self._resets = resets
+        self._overtaken: set[Partition] = set()
         self.positions: dict[Partition, int] = {}
         self.paused: set[Partition] = set()
         self._told: dict[Partition, int] = {}
@@ -21,14 +24,21 @@ class MemoryCursor:
     def move(self, place: Partition, offset: int) -> None:
         self.positions[place] = offset
         self._told.pop(place, None)
+        self._overtaken.discard(place)
 
     def fetch(self, records_max: int) -> Polled:
         """A partition after the other, the one read last goes to the end of the line."""
         records: list[MemoryRecord] = []
         ends: list[EndOfPartition] = []
+        overtaken: list[Partition] = []
         for place in list(self.positions):
             partition = self._broker.partition(place)
             if partition is None or place in self.paused or len(records) >= records_max:
+                continue
+            if not self._resets and not partition.low <= self.positions[place] <= partition.high:
+                if place not in self._overtaken:
+                    self._overtaken.add(place)
+                    overtaken.append(place)
                 continue
             fetched = partition.fetch(self._begin(place), records_max - len(records))
             records += fetched.records
@@ -38,7 +48,7 @@ class MemoryCursor:
             if fetched.next_offset == partition.stable and self._told.get(place) != partition.stable:
                 self._told[place] = partition.stable
                 ends.append(EndOfPartition(*place, partition.stable))
-        return Polled(records, ends)
+        return Polled(records, ends, overtaken)
 
     def _begin(self, place: Partition) -> int:
         """A position beyond the end (the topic was made anew) goes back to the first record, as `earliest` says."""

@@ -7,7 +7,7 @@ from enum import Enum
 from typing import Final, NamedTuple
 
 from schemas.headers import Headers
-from schemas.weight import HEADERS_MAX
+from schemas.weight import KEPT_HEADERS_MAX
 from stream.log.crowded import too_many
 
 
@@ -61,7 +61,7 @@ class MemoryRecord:
         return self._value
 
     def headers(self) -> Headers | None:
-        if self._headers is not None and len(self._headers) > HEADERS_MAX:
+        if self._headers is not None and len(self._headers) > KEPT_HEADERS_MAX:
             raise too_many(self._headers)
         return self._headers
 

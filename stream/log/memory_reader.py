@@ -27,7 +27,7 @@ class MemoryReader:
             while True:
                 polled = self._cursor.fetch(records_max)
                 left = deadline - self._broker.clock()
-                if polled.records or polled.ends or left <= 0:
+                if any(polled) or left <= 0:
                     return polled
                 self._broker.changed.wait(min(left, 0.05))
 

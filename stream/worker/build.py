@@ -17,7 +17,8 @@ from stream.commit.selection import Caps
 from stream.commit.targets import BATCH_BYTES_MAX, Targets
 from stream.config.settings import Settings, slot_name
 from stream.ledger.ledger import LedgerLimits
-from stream.log.base import LogAdmin, LogConsumer, LogProducer
+from stream.log.base import LogAdmin, LogConsumer, LogProducer, Partition
+from stream.log.overtaken import Overtaken
 from stream.log.plain import PlainProducer
 from stream.worker.adoption import Orphans
 from stream.worker.assignment import Assignment
@@ -117,6 +118,7 @@ class _Builder:
                 lane_of,
                 ordered=self._endpoint.order != "none",
                 take_back=self._take_back,
+                overtaken=self._overtaken(),
             ),
             hand_over=self._hand_over(),
             finishing=self._finishing,
@@ -178,6 +180,12 @@ class _Builder:
             metrics=self._parts.metrics,
             evidence=self._parts.journal.evidence,
         )
+
+    def _overtaken(self) -> Overtaken:
+        def count(partition: Partition, offsets: int) -> None:
+            self._parts.metrics.count("headrace_gap_records_total", offsets, topic=partition.topic)
+
+        return Overtaken(self._sockets.consumer, self._share.next_of, count, self._parts.clock_s)
 
     def _hand_over(self) -> HandOver:
         return HandOver(

@@ -15,6 +15,7 @@ from stream.commit.open_record import OpenRecord
 from stream.commit.plan import Ledger
 from stream.errors import MapUnreadable
 from stream.log.base import EndOfPartition, LogConsumer, Partition, Polled, Record
+from stream.log.overtaken import Overtaken
 from stream.log.readable import headers_told, safe_headers
 from stream.worker.adoption import Orphans, key_of
 from stream.worker.finishing import Finishing
@@ -30,7 +31,7 @@ class Intake:
     that is left.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - its parts, by name
         self,
         share: Share,
         consumer: LogConsumer,
@@ -40,6 +41,7 @@ class Intake:
         *,
         ordered: bool,
         take_back: Callable[[Ledger], None],
+        overtaken: Overtaken,
     ) -> None:
         self._share = share
         self._consumer = consumer
@@ -48,9 +50,12 @@ class Intake:
         self._lane_of = lane_of
         self._ordered = ordered
         self._take_back = take_back
+        self._overtaken = overtaken
 
     def accept(self, polled: Polled) -> None:
         """Records of partitions without a ledger are nobody's: dropped by a revoke, or quarantined."""
+        self._overtaken.note(polled.overtaken)
+        self._overtaken.read_on()
         ledgers = self._share.ledgers
         for message in polled.records:
             place = (message.topic(), message.partition())

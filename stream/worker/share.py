@@ -64,6 +64,11 @@ class Share:
             self.waiting[lane] = deque(record for record in queue if record.ledger is not None)
         return dropped
 
+    def next_of(self, partition: Partition) -> int | None:
+        """The offset that is read next; None: not ours, or not read."""
+        ledger = self.ledgers.get(partition)
+        return None if ledger is None else ledger.next_seen
+
     @property
     def held_bytes(self) -> int:
         """Of finished answers that wait for an elder of their session."""
