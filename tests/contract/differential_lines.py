@@ -107,10 +107,12 @@ CHAT_KINDS: Final[dict[str, Callable[[str, int], Body]]] = {
     "tools none": lambda text, _: {"messages": user(text), "tools": [TOOL], "tool_choice": "none"},
     "choice": lambda text, n: {
         "messages": user(text),
+        "max_tokens": 16,
         "structured_outputs": {"choice": ["yes", "no", "Oslo, of course", "eight"][: 2 + n % 3]},
     },
     "regex": lambda text, n: {
         "messages": user(text),
+        "max_tokens": 16,
         "structured_outputs": {"regex": f"[a-z]{{{n + 2}}} [0-9]{{2}}"},
     },
     "grammar": lambda text, n: {

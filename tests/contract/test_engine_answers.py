@@ -53,9 +53,16 @@ def test_there_are_enough_lines_of_each_kind() -> None:
 def test_chats_are_answered_as_by_run_batch(vllm_stage: EngineStage, tmp_path: Path) -> None:
     lines = chat_lines()
     ours = answers(vllm_stage, lines)
-    found = differing(ours, run_batch(lines, generating_endpoint("vllm"), tmp_path))
-    assert len(found) <= DIFFERING_MAX * len(lines), json.dumps(found, indent=1)
-    assert sum(body is not None for body in ours.values()) >= (1 - DIFFERING_MAX) * len(lines)
+    theirs = run_batch(lines, generating_endpoint("vllm"), tmp_path)
+    found = differing(ours, theirs)
+    told = json.dumps(found, indent=1)
+    assert len(found) <= DIFFERING_MAX * len(lines), told
+    assert all(ours[name] is None and cut_in_its_structure(theirs[name]) for name in found), told
+
+
+def cut_in_its_structure(body: Body | None) -> bool:
+    """The one difference that is meant to be: vLLM gives such an answer, here it is an invalid output."""
+    return body is not None and body["choices"][0]["finish_reason"] == "length"
 
 
 def test_completions_are_answered_as_by_vllms_server(vllm_stage: EngineStage) -> None:
