@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, Protocol
 
 from schemas.headers import Headers
 from stream.log.plain import DELIVERY_S_MAX, PlainProducer
+from stream.log.stuck import Stuck
 
 
 class Partition(NamedTuple):
@@ -51,6 +52,8 @@ class Polled(NamedTuple):
     ends: Sequence[EndOfPartition]
     #: Partitions whose next offset the log does not have (any more). Nothing of them comes before a `seek`.
     overtaken: Sequence[Partition] = ()
+    #: Partitions that cannot be read on; nothing of one comes after it in the same poll.
+    stuck: Sequence[Stuck] = ()
 
 
 class Committed(NamedTuple):
@@ -257,7 +260,7 @@ class LogReader(Protocol):
         """What comes next, new records included; waits only when empty."""
 
     def to_end(self, timeout_s: float) -> Iterator[Record]:
-        """Everything below the last stable offsets of the moment of the call; LogTimeout after `timeout_s` without progress."""
+        """Everything below the stable ends of now; LogTimeout after `timeout_s` without progress, LogError where it is stuck."""
 
     def close(self) -> None: ...
 
@@ -288,5 +291,10 @@ class Log(Protocol):
     def plain_producer(self, delivery_s_max: float = DELIVERY_S_MAX) -> PlainProducer:
         """What is not delivered within `delivery_s_max` is given up and reported so."""
 
-    def reader(self, begin: Sequence[str] | Mapping[Partition, int]) -> LogReader:
-        """All partitions of these topics from their first record, or these partitions from these offsets."""
+    def reader(
+        self, begin: Sequence[str] | Mapping[Partition, int], *, careful: bool = False
+    ) -> LogReader:
+        """All partitions of these topics from their first record, or these partitions from these offsets.
+
+        `careful`: takes what unpacks to far more than members of a group do.
+        """

@@ -68,10 +68,11 @@ class KafkaLog:
             )
         )
 
-    def reader(self, begin: Sequence[str] | Mapping[Partition, int]) -> KafkaReader:
-        return KafkaReader(
-            kafka_settings.reader_settings(self.bootstrap_servers, self.client), self.admin(), begin
-        )
+    def reader(
+        self, begin: Sequence[str] | Mapping[Partition, int], *, careful: bool = False
+    ) -> KafkaReader:
+        settings = kafka_settings.reader_settings(self.bootstrap_servers, self.client, careful=careful)
+        return KafkaReader(settings, self.admin(), begin)
 
 
 def kafka_log(place: Place, compression: str = "lz4") -> KafkaLog:

@@ -9,8 +9,9 @@ from typing import Final
 from confluent_kafka import KafkaError, Message
 
 from stream.log.base import EndOfPartition, Partition, Polled
-from stream.log.kafka_failures import consumer_failure
+from stream.log.kafka_failures import cause, consumer_failure
 from stream.log.kafka_headers import asked_once
+from stream.log.stuck import Stuck
 
 _LOG = logging.getLogger(__name__)
 
@@ -22,25 +23,36 @@ def sort_messages(batch: Sequence[Message], group: str | None = None) -> Polled:
     records = [message for message in batch if message.error() is None]
     if len(records) == len(batch):
         return Polled(asked_once(records), ())
-    overtaken = [message for message in batch if _is_overtaken(message)]
-    ends = [
-        end for message in batch if message not in overtaken and (end := _event(message, group)) is not None
-    ]
-    return Polled(asked_once(records), ends, [Partition(m.topic(), m.partition()) for m in overtaken])
+    return _sorted(batch, group)
 
 
-def _is_overtaken(message: Message) -> bool:
-    error: KafkaError | None = message.error()
-    return error is not None and error.code() == KafkaError._AUTO_OFFSET_RESET
+def _sorted(batch: Sequence[Message], group: str | None) -> Polled:
+    records: list[Message] = []
+    ends: list[EndOfPartition] = []
+    overtaken: list[Partition] = []
+    stuck: dict[tuple[str, int], Stuck] = {}
+    for message in batch:
+        place = (message.topic(), message.partition())
+        if place in stuck:
+            continue
+        error = message.error()
+        if error is None:
+            records.append(message)
+        elif error.code() == KafkaError._PARTITION_EOF:
+            ends.append(EndOfPartition(*place, message.offset()))
+        elif error.code() == KafkaError._AUTO_OFFSET_RESET:
+            overtaken.append(Partition(*place))
+        elif (found := _stuck(message, error, group)) is not None:
+            stuck[place] = found
+    return Polled(asked_once(records), ends, overtaken, list(stuck.values()))
 
 
-def _event(message: Message, group: str | None) -> EndOfPartition | None:
-    error: KafkaError | None = message.error()
-    if error is None:
-        return None
-    if error.code() == KafkaError._PARTITION_EOF:
-        return EndOfPartition(message.topic(), message.partition(), message.offset())
-    if (failure := consumer_failure(error, message.topic(), group)) is not None:
+def _stuck(message: Message, error: KafkaError, group: str | None) -> Stuck | None:
+    """Whatever names a partition: nobody may wait for it unseen. None: of no partition, and librdkafka recovers."""
+    topic, partition, offset = message.topic(), message.partition(), message.offset()
+    if (failure := consumer_failure(error, topic, group)) is not None:
         raise failure
-    _LOG.warning("consumer: %s (%s)", error.str(), error.name())
-    return None
+    if topic is None or partition is None or partition < 0:
+        _LOG.warning("consumer: %s (%s)", error.str(), error.name())
+        return None
+    return Stuck(topic, partition, -1 if offset is None else offset, cause(error), error.str())

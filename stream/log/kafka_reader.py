@@ -54,6 +54,8 @@ class KafkaReader:
             before = dict(self._next)
             polled = self._fetch(_BATCH_RECORDS, _WAIT_S)
             yield from self._below(polled.records, ends)
+            if polled.stuck:
+                raise LogError(str(polled.stuck[0]))
             if self._next != before:
                 quiet_until = time.monotonic() + timeout_s
             elif time.monotonic() >= quiet_until:

@@ -24,6 +24,8 @@ MESSAGE_BYTES_MAX: Final = 20 * MIB
 #: A missing topic is believed to be missing after this (librdkafka's own 30 s would outlast the transaction).
 TOPIC_PROPAGATION_MS: Final = 3_000
 RECONNECT_BACKOFF_MS_MAX: Final = 1_000
+#: What one zstd batch may unpack to for a careful reader; the default for all others is 100 MB.
+CAREFUL_BYTES_MAX: Final = 1_000_000_000
 
 Setting = str | int | bool
 Settings = dict[str, Setting]
@@ -52,6 +54,8 @@ def _fetching() -> Settings:
         # A record ends the wait at once; a partition that is resumed or assigned may have to wait it out.
         "fetch.wait.max.ms": 250,
         "fetch.error.backoff.ms": 100,
+        # What a disk has changed must not be answered, nor passed over in silence: it is reported (stuck.py).
+        "check.crcs": True,
     }
 
 
@@ -83,7 +87,9 @@ def consumer_settings(
     }
 
 
-def reader_settings(bootstrap_servers: str, client: Mapping[str, str]) -> Settings:
+def reader_settings(
+    bootstrap_servers: str, client: Mapping[str, str], *, careful: bool = False
+) -> Settings:
     """A reader without a group. librdkafka wants a group's name all the same; nothing is ever sent under it."""
     return {
         **_fetching(),
@@ -91,6 +97,7 @@ def reader_settings(bootstrap_servers: str, client: Mapping[str, str]) -> Settin
         "group.id": "headrace.reader",
         "auto.offset.reset": "earliest",
         **_committed_only(),
+        **({"receive.message.max.bytes": CAREFUL_BYTES_MAX} if careful else {}),
     }
 
 

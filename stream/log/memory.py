@@ -15,6 +15,7 @@ from stream.log.memory_admin import MemoryAdmin
 from stream.log.memory_broker import Fault, MemoryBroker
 from stream.log.memory_consumer import MemoryConsumer
 from stream.log.memory_group import Clock
+from stream.log.memory_partition import Damage
 from stream.log.memory_producer import MemoryPlainProducer, MemoryProducer
 from stream.log.memory_reader import MemoryReader
 from stream.log.plain import DELIVERY_S_MAX
@@ -49,8 +50,23 @@ class MemoryLog:
     def plain_producer(self, delivery_s_max: float = DELIVERY_S_MAX) -> MemoryPlainProducer:  # noqa: ARG002
         return MemoryPlainProducer(self._broker)
 
-    def reader(self, begin: Sequence[str] | Mapping[Partition, int]) -> MemoryReader:
-        return MemoryReader(self._broker, begin)
+    def reader(
+        self, begin: Sequence[str] | Mapping[Partition, int], *, careful: bool = False
+    ) -> MemoryReader:
+        return MemoryReader(self._broker, begin, careful=careful)
+
+    def damage(self, place: Partition, first: int, last: int, *, room: bool = True) -> None:
+        """For tests: these records are in one batch that does not come out; with `room` only a careful reader unpacks it."""
+        with self._broker.changed:
+            self._broker.topics[place.topic].partitions[place.partition].damages.append(
+                Damage(first, last, room)
+            )
+
+    def repair(self, place: Partition) -> None:
+        """For tests: all of it can be read again."""
+        with self._broker.changed:
+            self._broker.topics[place.topic].partitions[place.partition].damages.clear()
+            self._broker.changed.notify_all()
 
     def inject(self, transactional_id: str, *faults: Fault) -> None:
         """For tests: one fault for each of the next publishes under this id."""

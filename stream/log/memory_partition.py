@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import Enum
 from typing import Final, NamedTuple
 
@@ -83,11 +84,25 @@ class _Entry(NamedTuple):
     transaction: MemoryTransaction | None
 
 
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A batch that does not come out; `room`: it only unpacks to more than members take."""
+
+    first: int
+    last: int
+    room: bool
+
+    def holds(self, offset: int, *, careful: bool) -> bool:
+        return self.first <= offset <= self.last and not (self.room and careful)
+
+
 class Fetched(NamedTuple):
     """Visible records, and where to read on: past markers and aborted records."""
 
     records: Sequence[MemoryRecord]
     next_offset: int
+    #: Reading stops here.
+    damage: Damage | None = None
 
 
 _DELETED: Final = _Entry(None, None)
@@ -100,6 +115,7 @@ class MemoryPartition:
         self.low = 0
         self._entries: list[_Entry] = []
         self._open: dict[MemoryTransaction, int] = {}
+        self.damages: list[Damage] = []
 
     @property
     def high(self) -> int:
@@ -126,12 +142,15 @@ class MemoryPartition:
             self._entries[place] = _DELETED
         self.low = max(self.low, offset)
 
-    def fetch(self, offset: int, records_max: int) -> Fetched:
+    def fetch(self, offset: int, records_max: int, *, careful: bool = False) -> Fetched:
         """Committed records from `offset` on, none at or above the last stable offset."""
         found: list[MemoryRecord] = []
         place = max(offset, self.low)
         stable = self.stable
         while place < stable and len(found) < records_max:
+            for damage in self.damages:
+                if damage.holds(place, careful=careful):
+                    return Fetched(found, place, damage)
             record, transaction = self._entries[place]
             if record is not None and (transaction is None or transaction.state is State.COMMITTED):
                 found.append(record)

@@ -15,9 +15,11 @@ _BATCH_RECORDS = 1_000
 class MemoryReader:
     """A `LogReader`."""
 
-    def __init__(self, broker: MemoryBroker, begin: Sequence[str] | Mapping[Partition, int]) -> None:
+    def __init__(
+        self, broker: MemoryBroker, begin: Sequence[str] | Mapping[Partition, int], *, careful: bool = False
+    ) -> None:
         self._broker = broker
-        self._cursor = MemoryCursor(broker)
+        self._cursor = MemoryCursor(broker, careful=careful)
         with broker.changed:
             self._cursor.positions = dict(begin) if isinstance(begin, Mapping) else self._look_up(begin)
 
@@ -34,9 +36,11 @@ class MemoryReader:
     def to_end(self, timeout_s: float) -> Iterator[Record]:  # noqa: ARG002  (memory answers at once)
         with self._broker.changed:
             found: list[Record] = []
-            while records := self._cursor.fetch(_BATCH_RECORDS).records:
-                found += records
+            while (polled := self._cursor.fetch(_BATCH_RECORDS)).records:
+                found += polled.records
         yield from found
+        if polled.stuck:
+            raise LogError(str(polled.stuck[0]))
 
     def close(self) -> None:
         """Nothing is held."""
