@@ -37,7 +37,7 @@ class Intake:
         """One poll, and what waited long enough; `timeout_s` is shortened for those that wait."""
         if self._paused:
             self._paused = False
-            self._consumer.resume([p.partition for p in self._owned.positions.values() if _flows(p)])
+            self._consumer.resume([p.partition for p in self._owned.positions.values() if self._flows(p)])
         self._retry_waiting()
         self._poll(records_max, min(timeout_s, self._next_try_s()))
 
@@ -56,9 +56,11 @@ class Intake:
         if polled.records:
             self._take(polled.records)
         for topic, partition, offset in polled.ends:
-            position = self._owned.positions.get(Partition(topic, partition))
+            position = self._taking(Partition(topic, partition))
             if position is not None:
                 position.end(offset)
+        if polled.stuck:
+            self._owned.note_stuck(polled.stuck)
 
     def _take(self, records: Sequence[Record]) -> None:
         """The hot path: no object of ours for a record but its output."""
@@ -71,7 +73,7 @@ class Intake:
         for record in records:
             if record.partition() != number or record.topic() != topic:
                 topic, number = record.topic(), record.partition()
-                position = self._owned.positions.get(Partition(topic, number))
+                position = self._taking(Partition(topic, number))
             if position is None or position.set_aside is not None:
                 continue
             if position.waiting is not None:
@@ -128,7 +130,8 @@ class Intake:
             batch.with_headers |= self._router.met_headers
             waiting.tries = 1
         self._waiting.discard(position.partition)
-        self._consumer.resume([position.partition])
+        if self._flows(position):
+            self._consumer.resume([position.partition])
         if waiting.end is not None:
             position.end(waiting.end)
 
@@ -138,6 +141,11 @@ class Intake:
         waiting.again_s = self._clock_s() + pause_s
         position.waiting = waiting
 
+    def _taking(self, place: Partition) -> Position | None:
+        """The position of what came; None: it is not ours, or stands still."""
+        position = self._owned.positions.get(place)
+        return position if position is not None and self._owned.still.takes(place) else None
 
-def _flows(position: Position) -> bool:
-    return position.set_aside is None and position.waiting is None
+    def _flows(self, position: Position) -> bool:
+        held = position.set_aside is not None or position.waiting is not None
+        return not held and not self._owned.still.holds(position.partition)

@@ -13,6 +13,9 @@ from stream.dispatcher.position import Position
 from stream.errors import LogError, LogTimeout, MapUnreadable, TopicMismatch
 from stream.ledger.offset_map import decode
 from stream.log.base import Committed, LogAdmin, LogConsumer, Partition, Watermarks
+from stream.log.standing_still import StandingStill
+from stream.log.stuck import Stuck
+from stream.metrics.set_aside import SetAsideLevels
 
 #: Of a partition that is not read.
 NOTHING_SAID = Inlet("")
@@ -34,6 +37,9 @@ class Owned:
         self._rules = parts.rules
         self._clock_s = parts.clock_s
         self._metrics = parts.metrics
+        self._levels = SetAsideLevels(parts.metrics, "partition")
+        #: What the client cannot read on.
+        self.still = StandingStill()
         self.positions: dict[Partition, Position] = {}
         #: What was committed when it was set aside.
         self._distrusted: dict[Partition, Committed | None] = {}
@@ -44,6 +50,7 @@ class Owned:
     def assigned(self, partitions: Sequence[Partition]) -> Mapping[Partition, int]:
         """Read on at the committed offsets; LogTimeout when they cannot be had: the process must end."""
         self.joined = True
+        self.still.forget(partitions)
         committed = self.committed(partitions)
         marks = self._patiently(partitions, self._admin.watermarks)
         for partition in partitions:
@@ -60,6 +67,7 @@ class Owned:
 
     def look_again(self) -> None:
         """Now and then, whether what is set aside can be read by now: `headrace quarantine` may have mended it."""
+        self._try_stuck()
         now = self._clock_s()
         aside = [place for place, position in self.positions.items() if position.set_aside is not None]
         if not aside or now < self._look_again_s:
@@ -72,6 +80,30 @@ class Owned:
                 self._take_back(partition, committed[partition], marks[partition])
         except LogError as silent:
             log.warning("what is set aside cannot be looked at now: %s", silent)
+        self._report_set_aside()
+
+    def _try_stuck(self) -> None:
+        """Whether the client can read on by now: it may have more room, the batch may be gone or mended."""
+        for place in self.still.due(self._clock_s()):
+            position = self.positions[place]
+            if position.waiting is not None:  # what was read before it goes first
+                continue
+            try:
+                self.consumer.seek(place, position.next_seen)
+            except LogError as error:
+                log.warning("%s/%d is tried again later: %s", *place, error)
+                self.still.later(place, self._clock_s())
+            else:
+                self.consumer.resume([place])
+                self.still.tried(place)
+
+    def note_stuck(self, stuck: Sequence[Stuck]) -> None:
+        """Set aside what cannot be read on: what was read of it is committed, the others flow."""
+        for one in stuck:
+            place = Partition(one.topic, one.partition)
+            if place in self.positions:
+                self.consumer.pause([place])
+                self.still.note(one, self._clock_s(), self._rules.quarantine_every_s)
         self._report_set_aside()
 
     def _take_back(self, partition: Partition, found: Committed | None, marks: Watermarks) -> None:
@@ -93,6 +125,7 @@ class Owned:
         """Forget them, and never commit them."""
         for partition in partitions:
             self.positions.pop(partition, None)
+        self.still.forget(partitions)
         self._batches.lose(set(partitions))
         self._report_set_aside()
 
@@ -126,7 +159,8 @@ class Owned:
             offset = self._trusted(found, marks)
         except (MapUnreadable, TopicMismatch) as wrong:
             offset = marks.low if found is None else found.offset
-            return Position(partition, offset, offset, NOTHING_SAID, set_aside=str(wrong))
+            cause = "map" if isinstance(wrong, MapUnreadable) else "topic"
+            return Position(partition, offset, offset, NOTHING_SAID, set_aside=str(wrong), cause=cause)
         return self._begin(partition, inlet, offset, marks.low)
 
     def _begin(self, partition: Partition, inlet: Inlet, offset: int | None, low: int) -> Position:
@@ -165,5 +199,5 @@ class Owned:
         self._metrics.count("headrace_gap_records_total", offsets, topic=partition.topic)
 
     def _report_set_aside(self) -> None:
-        count = sum(position.set_aside is not None for position in self.positions.values())
-        self._metrics.level("headrace_quarantined", count, kind="partition")
+        distrusted = [at.cause for at in self.positions.values() if at.set_aside is not None]
+        self._levels.tell([*distrusted, *self.still.causes()])

@@ -38,6 +38,8 @@ class Position:
     inlet: Inlet
     #: Why nothing may be read from it until an operator says so; None: it flows.
     set_aside: str | None = None
+    #: A label for it.
+    cause: str = "map"
     waiting: Waiting | None = None
     #: Offsets passed over without a record.
     gaps: int = 0

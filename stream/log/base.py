@@ -291,9 +291,7 @@ class Log(Protocol):
     def plain_producer(self, delivery_s_max: float = DELIVERY_S_MAX) -> PlainProducer:
         """What is not delivered within `delivery_s_max` is given up and reported so."""
 
-    def reader(
-        self, begin: Sequence[str] | Mapping[Partition, int], *, careful: bool = False
-    ) -> LogReader:
+    def reader(self, begin: Sequence[str] | Mapping[Partition, int], *, careful: bool = False) -> LogReader:
         """All partitions of these topics from their first record, or these partitions from these offsets.
 
         `careful`: takes what unpacks to far more than members of a group do.

@@ -68,9 +68,7 @@ class KafkaLog:
             )
         )
 
-    def reader(
-        self, begin: Sequence[str] | Mapping[Partition, int], *, careful: bool = False
-    ) -> KafkaReader:
+    def reader(self, begin: Sequence[str] | Mapping[Partition, int], *, careful: bool = False) -> KafkaReader:
         settings = kafka_settings.reader_settings(self.bootstrap_servers, self.client, careful=careful)
         return KafkaReader(settings, self.admin(), begin)
 

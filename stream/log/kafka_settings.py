@@ -87,9 +87,7 @@ def consumer_settings(
     }
 
 
-def reader_settings(
-    bootstrap_servers: str, client: Mapping[str, str], *, careful: bool = False
-) -> Settings:
+def reader_settings(bootstrap_servers: str, client: Mapping[str, str], *, careful: bool = False) -> Settings:
     """A reader without a group. librdkafka wants a group's name all the same; nothing is ever sent under it."""
     return {
         **_fetching(),

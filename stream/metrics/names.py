@@ -114,8 +114,9 @@ METRICS: dict[MetricName, Metric] = {
     ),
     "headrace_quarantined": Metric(
         "gauge",
-        ("kind",),
-        "Things set aside for an operator. kind: partition (offset map), topic (reply topic).",
+        ("kind", "cause"),
+        "Things set aside for an operator. kind: partition (cause: map, topic, newer_version, or what the Kafka client "
+        "says of a batch that it cannot read: bad_compression, bad_msg, not_implemented), topic (a reply topic).",
     ),
     "headrace_restarts_total": Metric("counter", ("role",), "Restarts by the supervisor."),
 }

@@ -64,6 +64,7 @@ class Chores:
         clients: ChoreClients,
         limits: LedgerLimits,
         rules: Rules,
+        clock_s: Callable[[], float],
         metrics: Metrics,
         workers_topic: str,
         beat: Callable[[], Heartbeat],
@@ -74,6 +75,7 @@ class Chores:
         self._clients = clients
         self._limits = limits
         self._rules = rules
+        self._clock_s = clock_s
         self._lag = PartitionLevels(metrics, "headrace_lag_records", "headrace_offset_map_chars")
         self._workers_topic = workers_topic
         self._beat = beat
@@ -82,6 +84,7 @@ class Chores:
         self._light = Every(rules.heartbeat_s, self.beat)
         self._hot = Every(rules.lag_every_s, hot)
         self._asking = (
+            Every(rules.stuck_every_s, self._try_stuck),
             Every(rules.quarantine_every_s, self._look_at_quarantined),
             Every(rules.lag_every_s, self._measure_lag),
             Every(rules.trim_every_s, self._trim),
@@ -118,6 +121,15 @@ class Chores:
         if below:
             self._clients.admin.delete_records(below, self._rules.chore_timeout_s)
             self._trimmed.update(below)
+
+    def _try_stuck(self) -> None:
+        """Whether the client can read on by now what it could not."""
+        now_s = self._clock_s()
+        for place in self._share.still.due(now_s):
+            self._clients.consumer.seek(place, self._share.ledgers[place].next_seen)
+            self._share.paused.discard(place)
+            self._clients.consumer.resume([place])
+            self._share.still.tried(place)
 
     def _look_at_quarantined(self) -> None:
         """An operator may have reset it: then it is read on from there."""

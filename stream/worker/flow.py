@@ -63,6 +63,8 @@ class Flow:
             self._single_file.look()
         full, free = [], []
         for place, book in self._share.ledgers.items():
+            if self._share.still.holds(place):
+                continue
             enough = too_much or (alone and self._single_file.has_enough(book))
             if place in self._share.paused:
                 if not enough and book.room >= self._resume_room:

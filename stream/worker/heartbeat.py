@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from itertools import islice
+from typing import Final
 
 import msgspec
 
@@ -13,6 +14,9 @@ from stream.log.base import Output
 from stream.worker.share import Share
 
 _ENCODER = msgspec.json.Encoder()
+#: Partitions set aside that a heartbeat names, and the length of each reason.
+SET_ASIDE_MAX: Final = 64
+WHY_CHARS_MAX: Final = 200
 
 
 class Heartbeat(msgspec.Struct, frozen=True):
@@ -35,6 +39,8 @@ class Heartbeat(msgspec.Struct, frozen=True):
     #: `topic/partition/offset` of inputs in the engine; `sources_left_out` more are not named.
     sources: list[str]
     sources_left_out: int = 0
+    #: `topic/partition` -> why; so many are named at most.
+    set_aside: dict[str, str] = {}
     version: int = FORMAT_VERSION
 
 
@@ -55,10 +61,18 @@ def heartbeat(
         {str(lane): len(share.waiting[lane]) for lane in LANES},
         {str(lane): len(share.ready.lanes[lane]) for lane in LANES},
         sorted({place.partition for place in share.ledgers}),
-        len(share.quarantined),
+        len(share.quarantined) + len(share.still.troubles),
         sources,
         len(share.running) - len(sources),
+        _set_aside(share),
     )
+
+
+def _set_aside(share: Share) -> dict[str, str]:
+    why = {place: aside.reason for place, aside in share.quarantined.items()}
+    why |= {place: trouble.stuck.why for place, trouble in share.still.troubles.items()}
+    named = islice(sorted(why.items()), SET_ASIDE_MAX)
+    return {f"{place.topic}/{place.partition}": words[:WHY_CHARS_MAX] for place, words in named}
 
 
 def heartbeat_record(topic: str, beat: Heartbeat) -> Output:

@@ -17,6 +17,7 @@ from stream.errors import MapUnreadable
 from stream.log.base import EndOfPartition, LogConsumer, Partition, Polled, Record
 from stream.log.overtaken import Overtaken
 from stream.log.readable import headers_told, safe_headers
+from stream.log.stuck import Stuck
 from stream.worker.adoption import Orphans, key_of
 from stream.worker.finishing import Finishing
 from stream.worker.share import Quarantine, Share
@@ -28,7 +29,7 @@ class Intake:
     """FETCHED or SKIPPED.
 
     `lane_of` says which lane a work topic is; `ordered`: sessions count; `take_back` ends the death mark of a partition
-    that is left.
+    that is left; what stands still is tried again after `again_s_max` at the latest.
     """
 
     def __init__(  # noqa: PLR0913 - its parts, by name
@@ -40,6 +41,8 @@ class Intake:
         lane_of: Mapping[str, Lane],
         *,
         ordered: bool,
+        clock_s: Callable[[], float],
+        again_s_max: float,
         take_back: Callable[[Ledger], None],
         overtaken: Overtaken,
     ) -> None:
@@ -49,6 +52,8 @@ class Intake:
         self._finishing = finishing
         self._lane_of = lane_of
         self._ordered = ordered
+        self._clock_s = clock_s
+        self._again_s_max = again_s_max
         self._take_back = take_back
         self._overtaken = overtaken
 
@@ -60,27 +65,38 @@ class Intake:
         for message in polled.records:
             place = (message.topic(), message.partition())
             ledger = ledgers.get(place)  # type: ignore[call-overload]
-            if ledger is None:
+            if ledger is None or (
+                self._share.still.troubles and not self._share.still.takes(Partition(*place))
+            ):
                 continue
             try:
                 self._deliver(message, ledger)
             except NewerVersion as error:
                 # It is read on by a newer process, which must not take us for dead, nor convict what runs alone here.
                 self._take_back(ledger)
-                self.quarantine([Partition(*place)], str(error))
+                self.quarantine([Partition(*place)], str(error), "newer_version")
             except MapUnreadable as error:
                 self.quarantine([Partition(*place)], str(error))
         if polled.ends:
             self._end(polled.ends)
+        for stuck in polled.stuck:
+            self._stand_still(stuck)
 
-    def quarantine(self, partitions: Iterable[Partition], reason: str) -> None:
+    def _stand_still(self, stuck: Stuck) -> None:
+        """Nothing more of it can be read: what is open there goes on, and the others flow."""
+        place = Partition(stuck.topic, stuck.partition)
+        if place in self._share.ledgers:
+            self._consumer.pause([place])
+            self._share.still.note(stuck, self._clock_s(), self._again_s_max)
+
+    def quarantine(self, partitions: Iterable[Partition], reason: str, cause: str = "map") -> None:
         """Stop reading these, and say why; the others flow."""
         for partition in partitions:
             _LOG.error("%s is quarantined: %s", partition, reason)
             dropped = self._share.drop([partition])
             self._orphans.forget(dropped)
             committed = dropped[0].committed if dropped else None
-            self._share.quarantined[partition] = Quarantine(reason, committed)
+            self._share.quarantined[partition] = Quarantine(reason, committed, cause)
             self._consumer.pause([partition])
 
     def _deliver(self, message: Record, ledger: Ledger) -> None:
@@ -127,7 +143,7 @@ class Intake:
     def _end(self, ends: Iterable[EndOfPartition]) -> None:
         for topic, partition, offset in ends:
             ledger = self._share.ledgers.get(Partition(topic, partition))
-            if ledger is not None:
+            if ledger is not None and self._share.still.takes(ledger.partition):
                 try:
                     ledger.end(offset)
                 except MapUnreadable as error:

@@ -56,6 +56,8 @@ class Rules:
     heartbeat_s: float = 1.0
     lag_every_s: float = 10.0
     trim_every_s: float = 60.0
+    #: What the client cannot read on is looked at so often: the longer it lasts, the less often it is tried.
+    stuck_every_s: float = 1.0
     #: Quarantined partitions are looked at again, for an operator's reset.
     quarantine_every_s: float = 10.0
     #: Bound of one call of those chores.

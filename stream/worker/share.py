@@ -12,6 +12,7 @@ from stream.commit.plan import Ledger
 from stream.commit.ready import ReadyAnswers
 from stream.ledger.order import SessionOrder
 from stream.log.base import Partition
+from stream.log.standing_still import StandingStill
 
 
 class Quarantine(NamedTuple):
@@ -19,6 +20,8 @@ class Quarantine(NamedTuple):
 
     reason: str
     committed: tuple[int, str] | None
+    #: A label for it.
+    cause: str = "map"
 
 
 class Share:
@@ -29,6 +32,8 @@ class Share:
         self.ledgers: dict[Partition, Ledger] = {}
         self.orders: dict[Partition, SessionOrder[OpenRecord]] = {}
         self.quarantined: dict[Partition, Quarantine] = {}
+        #: What the client cannot read on: their ledgers stay, and what is open there goes on.
+        self.still = StandingStill()
         #: Full, and not read until there is room again. An assignment resumes all that it gives.
         self.paused: set[Partition] = set()
         #: May start as soon as a slot is free.
@@ -48,6 +53,7 @@ class Share:
         self.orders[partition] = SessionOrder(serial=self._serial)
         self.quarantined.pop(partition, None)
         self.paused.discard(partition)
+        self.still.forget([partition])
 
     def drop(self, partitions: Collection[Partition]) -> list[Ledger]:
         """No longer ours: nothing of them waits, starts or is published any more. Gives their ledgers."""
@@ -56,6 +62,7 @@ class Share:
             self.orders.pop(partition, None)
             self.quarantined.pop(partition, None)
         self.paused.difference_update(partitions)
+        self.still.forget(partitions)
         for book in dropped:
             self.ready.remove(book.ready.values())
             for record in book.open.values():

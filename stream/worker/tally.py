@@ -12,6 +12,7 @@ from stream.commit.open_record import Form, OpenRecord
 from stream.commit.plan import Plan
 from stream.log.base import Aborted, Fenced, Outcome, Success, Unknown
 from stream.metrics.base import Metrics
+from stream.metrics.set_aside import SetAsideLevels
 from stream.worker.share import Share
 from workers.engines.base import Tokens
 
@@ -27,6 +28,8 @@ class WorkerTally:
     def __init__(self, metrics: Metrics, endpoint: str) -> None:
         self._metrics = metrics
         self._endpoint = endpoint
+        self._partitions = SetAsideLevels(metrics, "partition")
+        self._topics = SetAsideLevels(metrics, "topic")
         self._calls: dict[str, int] = {}
         self._repeats = 0
         self._restarts = 0
@@ -121,8 +124,8 @@ class WorkerTally:
             self._metrics.level("headrace_ready", len(share.ready.lanes[lane]), **labels)
         held = sum(order.finished for order in share.orders.values())
         self._metrics.level("headrace_held", held, endpoint=self._endpoint)
-        self._metrics.level("headrace_quarantined", len(share.quarantined), kind="partition")
-        self._metrics.level("headrace_quarantined", quarantined_topics, kind="topic")
+        self._partitions.tell([*(aside.cause for aside in share.quarantined.values()), *share.still.causes()])
+        self._topics.tell(["refused"] * quarantined_topics)
 
 
 def _words(outcome: Outcome) -> tuple[str, str]:

@@ -45,7 +45,9 @@ class Unreadable:
 class UnreadableLog(MemoryLog):
     """Whatever is read of it is that record."""
 
-    def reader(self, begin: Sequence[str] | Mapping[Partition, int]) -> MemoryReader:
+    def reader(
+        self, begin: Sequence[str] | Mapping[Partition, int], *, careful: bool = False
+    ) -> MemoryReader:
         return _Reader()
 
 

@@ -100,8 +100,8 @@ class TwistedLog:
     def plain_producer(self, delivery_s_max: float = DELIVERY_S_MAX) -> PlainProducer:
         return self.real.plain_producer(delivery_s_max)
 
-    def reader(self, begin: Sequence[str] | Mapping[Partition, int]) -> LogReader:
-        return self.real.reader(begin)
+    def reader(self, begin: Sequence[str] | Mapping[Partition, int], *, careful: bool = False) -> LogReader:
+        return self.real.reader(begin, careful=careful)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def test_lag_is_what_is_not_committed_and_a_partition_set_aside_is_told() -> Non
     for _ in range(8):
         made.turn()
     assert values(metrics, "headrace_lag_records") == {("0", INPUT): 4}
-    assert values(metrics, "headrace_quarantined") == {("partition",): 1}
+    assert values(metrics, "headrace_quarantined") == {("map", "partition"): 1}
     made.close()
 
 
