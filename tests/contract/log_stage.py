@@ -69,6 +69,8 @@ class Member:
         self.records += polled.records
         for topic, partition, offset in polled.ends:
             self.ends[Partition(topic, partition)] = offset
+        for place in polled.overtaken:
+            self.consumer.seek(place, self.consumer.watermarks(place, PATIENCE_S).low)
         return polled
 
     def values(self, place: Partition | None = None) -> list[bytes | None]:
