@@ -108,6 +108,7 @@ format = "json"
 results = "{results}"
 dead_letters = "{dead_letters}"
 reply_topics = ["{results}"]
+compression = "none"
 [endpoints.{self.endpoint}]
 engine = "simulated"
 workers = {shape.workers}
