@@ -145,6 +145,13 @@ class Evidence:
                 self.trial = None
                 self._write_anew()
 
+    def outlived(self) -> None:
+        """We live, though a map may still name a record of ours: it runs alone no longer, and has killed nobody."""
+        with self._writing:
+            if self.trial is not None:
+                self.trial = self.trial._replace(running=False)
+                self._write_anew()
+
     def released(self) -> None:
         """Maps count us no longer: what happens there now is not ours to tell."""
         with self._writing:
@@ -232,6 +239,9 @@ class NoEvidence:
         """Not kept."""
 
     def unnamed(self) -> None:
+        """Not kept."""
+
+    def outlived(self) -> None:
         """Not kept."""
 
     def released(self) -> None:

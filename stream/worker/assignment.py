@@ -138,9 +138,12 @@ class Assignment:
             self._committer.progress_only()  # what cannot be published must not cost us the end of our death mark
         if not any(ledger.counted for p in partitions if (ledger := self._share.ledgers.get(p)) is not None):
             self._evidence.released()
+        else:
+            self._evidence.outlived()
         self._orphans.keep(self._drop(partitions), self._clock_s())
 
     def lost(self, partitions: Sequence[Partition]) -> None:
+        self._evidence.outlived()
         _LOG.warning("lost %d partitions: nothing of them is committed", len(partitions))
         self._orphans.forget(self._drop(partitions))
 

@@ -55,6 +55,14 @@ def test_what_was_released_or_let_be_is_evidence_for_nobody(path: Path) -> None:
         assert not Evidence(path).acquits(PLACE, 3)
 
 
+def test_a_process_that_lives_on_after_its_partitions_went_acquits_what_ran_alone(path: Path) -> None:
+    before = Evidence(path)
+    before.named(PLACE, 3, SOURCE)
+    before.started(SOURCE)
+    before.outlived()
+    assert Evidence(path).acquits(PLACE, 3)
+
+
 def test_a_lost_or_cut_file_acquits_nobody(path: Path) -> None:
     Evidence(path).named(PLACE, 3, SOURCE)
     path.write_text(path.read_text() + "+requests/0")

@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from schemas.source import Source
@@ -86,7 +86,14 @@ class LonelyLife(DeadlyLife):
 
 
 def named_alone(worker: Worker) -> list[Source]:
-    named = [call.source for call in worker.runner.inside.values() if call.named]
+    """A call that was adopted after a revoke was named once, and is so no longer."""
+    evidence = worker.parts.journal.evidence
+    assert isinstance(evidence, Evidence)
+    if evidence.trial is None or not evidence.trial.running:
+        return []
+    named = [
+        call.source for call in worker.runner.inside.values() if str(call.source) == evidence.trial.source
+    ]
     assert not named or len(worker.runner.inside) == 1, "something ran beside a record that was named"
     return named
 
@@ -149,6 +156,7 @@ class KillerLife(DeadlyLife):
 @pytest.mark.parametrize("order", ["session", "serial", "none"])
 @settings(max_examples=10, deadline=None)
 @given(seed=st.integers(0, 2**32))
+@example(seed=612408051)  # a call that ran alone is adopted after a rebalance, and others start beside it
 def test_records_that_kill_are_convicted_and_nobody_else(order: OrderName, seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         life = KillerLife(seed, order, Path(folder), 3)
