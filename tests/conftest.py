@@ -12,6 +12,7 @@ import pytest
 
 from stream.broker import EmbeddedBroker
 from stream.errors import BrokerError
+from tests.left_behind import left_behind, mark_this_run
 
 TEST_PROPERTIES = {
     # Tests use shorter session timeouts than the broker's default minimum of 6 s.
@@ -24,6 +25,14 @@ TEST_PROPERTIES = {
 # Started in the background or under nohup, we would hand down "ignore" to the processes that tests send signals to.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def nothing_is_left_running() -> Iterator[None]:
+    """Made first, so ended last: what the run has started has ended by then."""
+    mark = mark_this_run()
+    yield
+    assert left_behind(mark) == []
 
 
 @pytest.fixture(scope="session")
