@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
@@ -93,7 +93,22 @@ def test_another_size_is_invalid_for_a_model_of_one_size_and_the_next_input_is_a
 def test_embeddings_are_those_of_vllms_server(stage: EngineStage, given: Any, fields: dict[str, Any]) -> None:
     ours = stage.ask(embedding(given, **fields)).body
     theirs = own_embeddings(stage, {"model": "tiny", "input": given, **fields})
-    assert differences(ours, theirs) == []
+    assert theirs["usage"].pop("completion_tokens") == 0  # OpenAI's embeddings have none
+    assert differences(_plain(ours, fields), _plain(theirs, fields)) == []
+
+
+def _plain(body: Mapping[str, Any], fields: Mapping[str, Any]) -> dict[str, Any]:
+    """With numbers where they come packed: inputs that are computed together differ in the last bit."""
+    if fields.get("encoding_format") != "base64":
+        return dict(body)
+    form = (">" if fields.get("endianness") == "big" else "<") + (
+        "384e" if fields.get("embed_dtype") == "float16" else "384f"
+    )
+    data = [
+        {**item, "embedding": list(struct.unpack(form, base64.b64decode(item["embedding"])))}
+        for item in body["data"]
+    ]
+    return {**body, "data": data}
 
 
 def _dot(left: list[float], right: list[float]) -> float:
