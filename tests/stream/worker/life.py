@@ -9,6 +9,8 @@ from collections import Counter
 from dataclasses import replace
 from typing import Final
 
+from schemas.avro import AvroSchema
+from schemas.errors import BadRecord, RegistryUnavailable
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.headers import Headers
 from schemas.lane import LANES
@@ -27,12 +29,25 @@ SESSIONS: Final = (None, None, "a", "b", "c")
 QUIET_S_MAX: Final = 60.0
 #: Where answers may be asked for: two that take them, a small one, and three that cannot be used.
 REPLIES: Final = (b"x", b"x:1", b"x:7", b"tiny", b"gone", b"compacted", b"denied")
+#: Format and value: the usual line ten times, one that cannot be read, and one that needs the registry.
+FORMATS: Final = (*[("json", None)] * 10, ("json", b"no JSON"), ("registry", b"\0\0\0\0\7payload"))
 #: Answers of so many bytes do not fit the small topic, or no topic.
 LARGE_BYTES: Final = (1_000, 3_500, 5_000)
 
 
 class Killed(BaseException):
     """SIGKILL, at a point inside a transaction."""
+
+
+class Registry:
+    """A schema registry that knows nothing, and at times does not answer."""
+
+    away = False
+
+    def schema(self, schema_id: int) -> AvroSchema:
+        if self.away:
+            raise RegistryUnavailable("no answer")
+        raise BadRecord.unreadable(f"schema id {schema_id} is not known")
 
 
 class Life:
@@ -43,6 +58,7 @@ class Life:
         self.order = order
         self.house = self.make_house()
         self._make_topics()
+        self.registry = Registry()
         self.rules = replace(FAST, ready_bytes_max=rng.choice((2_000, FAST.ready_bytes_max)))
         self.workers: dict[int, Worker] = {}
         self.sources: dict[Source, tuple[str, str] | None] = {}
@@ -74,7 +90,9 @@ class Life:
     def start(self, slot: int) -> None:
         self.workers.pop(slot, None)
         try:
-            self.workers[slot] = self.house.worker(slot, auto=False, rules=self.rules, reach=self.reach)
+            self.workers[slot] = self.house.worker(
+                slot, auto=False, rules=self.rules, reach=self.reach, registry=self.registry
+            )
         except StreamError:
             """An injected fault met its start: it may come again."""
 
@@ -108,13 +126,15 @@ class Life:
             headers.append(("headrace-reply-to", b"headrace.replies." + rng.choice(REPLIES)))
         if rng.random() < 0.3:
             headers.append(("headrace-errors", b"result"))
+        kind, value = rng.choice(FORMATS)
         made = self.house.put(
             rng.randrange(1, 6),
             lane=lane,
             partition=partition,
             session=session,
             headers=headers,
-            value=b"no JSON" if rng.random() < 0.08 else None,
+            format=kind,
+            value=value,
         )
         self.sources.update(dict.fromkeys(made, None if session is None else (session, str(lane))))
 
@@ -175,6 +195,9 @@ class Life:
     def fault(self) -> None:
         self.house.log.inject(f"headrace.worker.sim.{self._one():02d}", self.rng.choice(list(Fault)))
 
+    def registry_comes_or_goes(self) -> None:
+        self.registry.away = not self.registry.away
+
     def _one(self) -> int:
         return self.rng.choice(list(self.workers))
 
@@ -182,12 +205,19 @@ class Life:
 
     def run(self, steps: int) -> None:
         acts = [self.turn] * 9 + [self.end_calls] * 4 + [self.put] * 3
-        acts += [self.crash, self.lose, self.join_or_leave, self.fault, self.fault]
+        acts += [
+            self.crash,
+            self.lose,
+            self.join_or_leave,
+            self.fault,
+            self.fault,
+            self.registry_comes_or_goes,
+        ]
         for _ in range(steps):
             if not self.workers:
                 self.start(0)
             self.rng.choice(acts)()
-        self.trouble = 0.0
+        self.trouble, self.registry.away = 0.0, False
         self._settle()
 
     def _settle(self) -> None:
