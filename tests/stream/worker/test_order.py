@@ -11,6 +11,8 @@ from schemas.failure import ErrorClass, Failure, Stage
 from schemas.source import Source
 from stream.config.settings import Limits
 from stream.ledger.offset_map import OffsetMap, encode
+from stream.metrics.prometheus import PrometheusMetrics
+from tests.stream.metrics.served import value
 from tests.stream.worker.house import FAST, House, Worker, header
 from tests.stream.worker.test_single_file import poisoned
 
@@ -47,6 +49,19 @@ def test_an_answer_waits_for_its_elders_and_holds_no_slot() -> None:
     worker.runner.end(sources[0])
     worker.turn(5)
     assert answered(house) == texts(sources[:3])
+
+
+def test_answers_that_wait_are_counted() -> None:
+    house, metrics = House(), PrometheusMetrics()
+    sources = house.put(3, session="s")
+    worker = house.worker(auto=False, metrics=metrics).turn(3)
+    for source in sources[1:]:
+        worker.runner.end(source)
+    worker.turn(30)
+    assert value(metrics, "headrace_held", endpoint="sim") == 2
+    worker.runner.end(sources[0])
+    worker.turn(30)
+    assert value(metrics, "headrace_held", endpoint="sim") == 0
 
 
 def test_without_order_an_answer_waits_for_nobody() -> None:
