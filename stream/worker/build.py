@@ -164,10 +164,10 @@ class _Builder:
     def _take_back(self, ledger: Ledger) -> None:
         """A clean end of one partition: this process's death mark, and what ran alone in it."""
         if ledger.marked:
-            if ledger.trying is not None:
-                self._parts.journal.evidence.unnamed()
+            ran_alone = ledger.trying is not None
             ledger.unmark()
-            self._committer.progress_only()
+            if self._committer.progress_only() and ran_alone:
+                self._parts.journal.evidence.unnamed()
 
     def _assignment(self) -> Assignment:
         return Assignment(

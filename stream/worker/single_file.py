@@ -106,9 +106,11 @@ class SingleFile:
         return None
 
     def let_be(self, ledger: Ledger) -> None:
-        """Named and not running, its record would be convicted by somebody else's death."""
+        """Named and not running, its record would be convicted by somebody else's death.
+
+        Until a commit has taken its name out of the map, the evidence must go on saying that it does not run.
+        """
         ledger.let_be()
-        self._journal.evidence.unnamed()
 
     def _name(self, record: OpenRecord) -> bool:
         """True: it is committed that this record runs alone."""

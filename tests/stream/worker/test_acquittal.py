@@ -8,6 +8,7 @@ import pytest
 
 from schemas.source import Source
 from tests.stream.worker.house import House, Worker, header
+from tests.stream.worker.life import Registry
 
 
 class Killed(BaseException):
@@ -148,3 +149,27 @@ def test_a_suspect_waits_until_those_beside_it_have_ended(tmp_path: Path) -> Non
         worker.runner.end_all()
     assert any(inside)
     assert house.outputs_of().total() == 4
+
+
+def test_a_record_that_was_named_and_had_to_wait_for_the_registry_is_acquitted(tmp_path: Path) -> None:
+    """It dies before a commit takes the name out of the map."""
+    house = House(journals=tmp_path)
+    house.put(1, format="registry", value=b"\0\0\0\0\7payload")
+    registry = Registry()
+    registry.away = True
+    for _ in range(2):
+        house.worker(auto=False, registry=registry).turn(4)
+    (tmp_path / "worker-00.alone").unlink()  # else it is known not to have started, and no suspect
+
+    def reach(_point: str) -> None:
+        if named(house) == 0 and worker.steps.hand_over.stalled:
+            raise Killed
+
+    worker = house.worker(registry=registry, reach=reach)
+    with pytest.raises(Killed):
+        worker.turn(40)
+    assert named(house) == 0
+    registry.away = False
+    house.worker(registry=registry).turn(40)
+    assert poisoned(house) == []
+    assert [header(each, "headrace-error-class") for each in house.dead_letters] == ["unreadable"]
