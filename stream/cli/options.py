@@ -75,6 +75,15 @@ def source(text: str) -> Source:
         raise argparse.ArgumentTypeError(f"{text!r} is not TOPIC/PARTITION/OFFSET") from wrong
 
 
+def offsets(text: str) -> tuple[int, int]:
+    """FROM-TO, both included; one offset alone stands for both."""
+    first, dash, last = text.partition("-")
+    last = last if dash else first
+    if not (first.isdecimal() and last.isdecimal()) or int(first) > int(last):
+        raise argparse.ArgumentTypeError(f"{text!r} is not FROM-TO, two offsets, the lower one first")
+    return int(first), int(last)
+
+
 def partition(text: str) -> Partition:
     """TOPIC/PARTITION."""
     topic, slash, number = text.rpartition("/")

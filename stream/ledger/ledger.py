@@ -108,6 +108,21 @@ class PartitionLedger(Generic[T]):
             self._pass_over(offset)
             self.next_seen = offset
 
+    def pass_done(self, offset: int) -> bool:
+        """What stands at `offset` cannot be read: go on after it, as far as the map says it is done. False: it is not.
+
+        All below `offset` was delivered.
+        """
+        if offset > self._loaded_hi:
+            return False
+        target = next((left for left in self._loaded if left >= offset), self._loaded_hi + 1)
+        if target <= max(offset, self.next_seen):
+            return False
+        self._pass_over(target)
+        self._fresh = False
+        self.next_seen = target
+        return True
+
     def _pass_over(self, offset: int) -> None:
         if offset < self.next_seen:
             words = f"{self.partition}: offset {offset} after {self.next_seen - 1}: the topic was recreated, or cut back"

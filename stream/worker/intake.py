@@ -85,7 +85,12 @@ class Intake:
     def _stand_still(self, stuck: Stuck) -> None:
         """Nothing more of it can be read: what is open there goes on, and the others flow."""
         place = Partition(stuck.topic, stuck.partition)
-        if place in self._share.ledgers:
+        ledger = self._share.ledgers.get(place)
+        if ledger is None:
+            return
+        if ledger.pass_done(stuck.offset):  # an operator has skipped it, and older records are still open
+            self._consumer.seek(place, ledger.next_seen)
+        else:
             self._consumer.pause([place])
             self._share.still.note(stuck, self._clock_s(), self._again_s_max)
 

@@ -31,5 +31,5 @@ def scan_topics(
     """Once through topics, or through partitions from offsets."""
     if not begin:
         return
-    with closing(log.reader(begin)) as reader:
+    with closing(log.reader(begin, careful=True)) as reader:
         yield from scan(reader, deadline)

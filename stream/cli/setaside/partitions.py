@@ -24,7 +24,7 @@ def distrusted(
     admin: LogAdmin, settings: Settings, topics: Mapping[str, int], deadline: Deadline
 ) -> Iterator[Standing]:
     """Over all groups of the installation."""
-    for group, names in _topics_of_groups(settings, list(topics)):
+    for group, names in topics_of_groups(settings, list(topics)):
         with deadline.asking(ASK_S) as ask_s:
             found = standings(admin, group, partitions_of(topics, names), ask_s)
         yield from (standing for standing in found.values() if standing.distrust is not None)
@@ -32,20 +32,26 @@ def distrusted(
 
 def distrusted_one(admin: LogAdmin, settings: Settings, wanted: Partition) -> Standing:
     """This partition's standing; UsageError when no group reads it, or its map is sound."""
+    group = group_of(admin, settings, wanted)
+    standing = standings(admin, group, [wanted])[wanted]
+    if standing.distrust is None:
+        sound = f"{wanted.topic}/{wanted.partition} is not set aside: its map is sound"
+        raise UsageError(sound if group == settings.dispatcher_group else f"{sound}; {NEWER}")
+    return standing
+
+
+def group_of(admin: LogAdmin, settings: Settings, wanted: Partition) -> str:
+    """The group that reads this partition; UsageError: none does."""
     topics = admin.topics(ASK_S)
     if not 0 <= wanted.partition < topics.get(wanted.topic, 0):
         raise UsageError(f"no partition {wanted.topic}/{wanted.partition}")
-    for group, names in _topics_of_groups(settings, list(topics)):
+    for group, names in topics_of_groups(settings, list(topics)):
         if wanted.topic in names:
-            standing = standings(admin, group, [wanted])[wanted]
-            if standing.distrust is None:
-                sound = f"{wanted.topic}/{wanted.partition} is not set aside: its map is sound"
-                raise UsageError(sound if group == settings.dispatcher_group else f"{sound}; {NEWER}")
-            return standing
+            return group
     raise UsageError(f"{wanted.topic} is neither an input nor a work topic of this installation")
 
 
-def _topics_of_groups(settings: Settings, topics: list[str]) -> Iterator[tuple[str, list[str]]]:
+def topics_of_groups(settings: Settings, topics: list[str]) -> Iterator[tuple[str, list[str]]]:
     inputs = [TopicPattern(binding.pattern) for binding in settings.inputs]
     yield settings.dispatcher_group, [topic for topic in topics if any(one.matches(topic) for one in inputs)]
     for endpoint in settings.endpoints:

@@ -110,7 +110,7 @@ class Stage:
         self.log.inject(slot_name(self.settings.dispatcher_group, 0), *faults)
 
     def records(self, *topics: str) -> list[Record]:
-        return list(self.log.reader(topics).to_end(1))
+        return list(self.log.reader(topics, careful=True).to_end(1))
 
     @property
     def work(self) -> list[WorkRecord]:

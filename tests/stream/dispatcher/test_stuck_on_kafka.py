@@ -5,12 +5,16 @@ from __future__ import annotations
 import dataclasses
 import struct
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 from confluent_kafka import Producer
 
 from stream.broker import EmbeddedBroker
+from stream.cli.deadline import Deadline
+from stream.cli.setaside.skip import skip
+from stream.cli.setaside.stuck import stuck_partitions
 from stream.dispatcher.loop import Dispatcher
 from stream.log.base import Partition
 from tests.stream.dispatcher.kafka_site import GOOD, Site, site, turn_until
@@ -80,6 +84,32 @@ def test_with_room_to_unpack_it_is_a_dead_letter_without_its_value_and_the_rest_
     assert (dead.source.offset, dead.failure.error_class, dead.value) == (0, "unreadable", None)
     assert dead.value_omitted == len(BOMB)
     assert [work.source.offset for work in site.work()] == [1]
+
+
+def test_a_skip_beside_a_running_dispatcher_makes_dead_letters_of_what_can_be_read_and_the_rest_flows(
+    site: Site,
+) -> None:
+    """Three hundred good lines in 14 kB of zstd, 120 MB unpacked: more than a member takes, not than a careful reader."""
+    big = line(body_user="tide " * 80_000)
+    made = site.dispatcher()
+    site.send(GOOD)
+    send_in_one_batch(site, *[big] * 300)
+    site.send(GOOD)
+    turn_until(made, lambda: cause_of(made, site) == "bad_compression" and committed(site) == 1)
+    topics = site.log.admin().topics(30)
+    with ThreadPoolExecutor(1) as beside:
+        listed = beside.submit(lambda: list(stuck_partitions(site.log, site.settings, topics, Deadline(60))))
+        turn_until(made, listed.done)
+        [found] = listed.result()
+        assert (found.first, found.last) == (1, 300)
+        skipped = beside.submit(skip, site.log, site.settings, found.standing.partition, 1, 300)
+        turn_until(made, lambda: skipped.done() and site.done(site.input))
+        assert (skipped.result().dead_letters, skipped.result().unread) == (300, 0)
+    made.close()
+    assert [work.source.offset for work in site.work()] == [0, 301]
+    dead = site.dead()
+    assert [letter.source.offset for letter in dead] == list(range(1, 301))
+    assert {letter.value for letter in dead} == {big}
 
 
 @pytest.mark.parametrize(
