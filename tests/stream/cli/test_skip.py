@@ -12,19 +12,14 @@ from contextlib import contextmanager
 
 import pytest
 
-from schemas.dead_letter import parse_dead_letter
 from schemas.headers import Headers
-from schemas.lane import Lane
 from stream.cli.deadline import Deadline
 from stream.cli.setaside.skip import skip
 from stream.cli.setaside.stuck import StuckPartition, stuck_partitions
 from stream.config.settings import Limits, Settings
 from stream.errors import UsageError
-from stream.ledger.offset_map import OffsetMap, encode
-from stream.ledger.passed import passed
-from stream.log.base import Output, Partition
+from stream.log.base import Partition
 from stream.log.memory import Fault, MemoryLog
-from stream.log.memory_consumer import MemoryConsumer
 from tests.stream.dispatcher.stage import INPUT, Stage, line
 from tests.stream.worker.house import House
 from workers.endpoint import Endpoint
@@ -248,80 +243,3 @@ def _skip_all(stage: Stage, die: Callable[[str], None], rng: random.Random) -> N
             skip(stage.log, stage.settings, PLACE, one.first, one.last, reach=die)
         except _Died:
             stage.log.end_transaction(SKIPPER)  # its time is over, soon or late
-
-
-# ---- work partitions --------------------------------------------------------------------------------------------------
-
-
-def test_open_records_below_a_skipped_batch_of_a_work_partition_stay_open_and_are_answered() -> None:
-    house = House(session_timeout_s=0.02)
-    place = Partition(house.work_topic(Lane.BATCH), 0)
-    first, second = house.put(2)
-    broken = house.put(2)
-    after = house.put(2)
-    house.log.damage(place, 3, 4)
-    worker = house.worker(auto=False).turn(6)
-    worker.runner.end(second)
-    worker.turn(6)
-    consumer = worker.sockets.consumer
-    assert isinstance(consumer, MemoryConsumer)
-    consumer.kill()
-    [found] = listed(house)
-    assert (found.first, found.last) == (3, 4)
-    done = skip(house.log, house.settings, place, 3, 4)
-    assert (done.group, done.dead_letters, done.unread) == ("headrace.worker.sim", 2, 0)
-    dead = [parse_dead_letter(r.key(), r.value(), r.headers()) for r in house.dead_letters]
-    assert [letter.source for letter in dead] == broken
-    house.worker().turn(60)
-    assert house.outputs_of() == {str(source): 1 for source in [first, second, *broken, *after]}
-
-
-def test_a_running_worker_keeps_what_runs_and_goes_on_after_a_skip() -> None:
-    house = House(session_timeout_s=0.5)
-    place = Partition(house.work_topic(Lane.BATCH), 0)
-    before, broken, after = house.put(3), house.put(2), house.put(2)
-    house.log.damage(place, 4, 5)
-    worker = house.worker().turn(20)
-    with ThreadPoolExecutor(1) as beside:
-        skipped = beside.submit(skip, house.log, house.settings, place, 4, 5)
-        while not skipped.done():
-            worker.turn(1)
-        assert skipped.result().dead_letters == 2
-    worker.turn(60)
-    assert house.outputs_of() == {str(source): 1 for source in [*before, *broken, *after]}
-    worker.close()
-
-
-# ---- maps -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("seed", range(200))
-def test_a_map_after_a_skip_says_done_of_what_it_said_before_and_of_the_skipped_alone(seed: int) -> None:
-    rng = random.Random(seed)
-    base = rng.choice([0, 1, 1000])
-    incomplete = [base + offset for offset in sorted(rng.sample(range(40), rng.randrange(1, 20)))]
-    found = OffsetMap.empty(base)
-    if rng.random() < 0.8:
-        found = OffsetMap(incomplete[0], incomplete[-1] + 1 + rng.randrange(9), tuple(incomplete), 2, None)
-    first = found.base + rng.randrange(70)
-    last = first + rng.randrange(9)
-    after = passed(found, first, last)
-    for offset in range(base, base + 100):
-        assert after.says_done(offset) == (found.says_done(offset) or first <= offset <= last), offset
-    assert len(encode(after)) <= 4095
-
-
-def test_a_map_that_could_not_name_all_that_is_open_is_refused() -> None:
-    with pytest.raises(UsageError, match="5000 offsets before 5000 are not done"):
-        passed(OffsetMap.empty(0), 5000, 5001)
-
-
-def test_outputs_are_written_by_records_of_nobody_too() -> None:
-    house = House(session_timeout_s=0.02)
-    topic = house.work_topic(Lane.BATCH)
-    plain = house.log.plain_producer()
-    plain.send(Output(topic, b"k", b"not ours", [], 0))
-    house.log.damage(Partition(topic, 0), 0, 0)
-    skip(house.log, house.settings, Partition(topic, 0), 0, 0)
-    [dead] = [parse_dead_letter(r.key(), r.value(), r.headers()) for r in house.dead_letters]
-    assert str(dead.source) == f"{topic}/0/0"
