@@ -9,6 +9,7 @@ StreamError
 |   +-- LogFenced        another process owns our slot; exit 4
 |   |   +-- MemberFenced   so says the group, which may err: ask the producer (`is_fenced`)
 |   +-- TopicMismatch    a topic is not as the service needs it: says what to do
+|   +-- LoginRefused     the broker does not take our login, or we not its certificate
 |   +-- RightMissing     the broker does not allow what a role must do: says which right on what, and what to do
 +-- LedgerBroken         an invariant of exactly-once does not hold: the process must end
 +-- TooManyHeaders       a record has more headers than are read: it gets a dead letter
@@ -68,6 +69,10 @@ class MemberFenced(LogFenced):
 
 class TopicMismatch(LogError):
     """A topic is not as the service needs it."""
+
+
+class LoginRefused(LogError):
+    """The broker does not let us in."""
 
 
 class RightMissing(LogError):

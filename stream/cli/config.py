@@ -17,7 +17,7 @@ from stream.config.engine_options import known_options, unknown
 from stream.config.placed import Remark, remarks
 from stream.config.settings import Settings
 from stream.config.toml_lines import lines_of_keys
-from stream.errors import ConfigError, LogError, UsageError
+from stream.errors import ConfigError, LogError, LoginRefused, UsageError
 from stream.log.kafka import kafka_log
 from stream.place import Place
 
@@ -92,6 +92,8 @@ def _reached(settings: Settings) -> Iterator[Remark]:
         place = Place(settings.kafka.bootstrap_servers, DEFAULT_STATE_DIR, "check", settings.kafka.client)
         try:
             kafka_log(place).admin().topics(CONNECT_S)
+        except LoginRefused as refused:
+            yield Remark(("kafka", "client"), str(refused))
         except LogError as silent:
             words = f"no answer from the broker at {settings.kafka.bootstrap_servers}: {silent}"
             yield Remark(("kafka", "bootstrap_servers"), words)

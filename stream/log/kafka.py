@@ -9,6 +9,7 @@ from stream.log import kafka_settings
 from stream.log.base import Assignor, Partition
 from stream.log.kafka_admin import KafkaAdmin
 from stream.log.kafka_consumer import KafkaConsumer
+from stream.log.kafka_login import check_login
 from stream.log.kafka_plain import KafkaPlainProducer
 from stream.log.kafka_producer import KafkaProducer
 from stream.log.kafka_reader import KafkaReader
@@ -74,5 +75,6 @@ class KafkaLog:
 
 
 def kafka_log(place: Place, compression: str = "lz4") -> KafkaLog:
-    """The log of this place."""
+    """The log of this place. LoginRefused where its brokers do not let us in: said before anything waits for them."""
+    check_login(place.bootstrap_servers, place.client)
     return KafkaLog(place.bootstrap_servers, place.client, compression)
