@@ -9,6 +9,7 @@ StreamError
 |   +-- LogFenced        another process owns our slot; exit 4
 |   |   +-- MemberFenced   so says the group, which may err: ask the producer (`is_fenced`)
 |   +-- TopicMismatch    a topic is not as the service needs it: says what to do
+|   +-- ClientSilent     our own client has no answer though others have: only a new process helps
 |   +-- LoginRefused     the broker does not take our login, or we not its certificate
 |   +-- RightMissing     the broker does not allow what a role must do: says which right on what, and what to do
 +-- LedgerBroken         an invariant of exactly-once does not hold: the process must end
@@ -69,6 +70,10 @@ class MemberFenced(LogFenced):
 
 class TopicMismatch(LogError):
     """A topic is not as the service needs it."""
+
+
+class ClientSilent(LogError):
+    """The broker answers others, and our client of this process no more: it must end, to be started again."""
 
 
 class LoginRefused(LogError):

@@ -112,6 +112,7 @@ class Dispatcher:
         self._commits.commit(self._read_ahead)
         self._lag.look()
         self._owned.look_again()
+        self._owned.ask_coordinator()
         if not self._running and self._owned.joined:
             self._running = True
             self._parts.report("running")

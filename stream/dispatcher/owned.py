@@ -10,7 +10,7 @@ from stream.dispatcher.batch import Batches
 from stream.dispatcher.bindings import Bindings, Inlet
 from stream.dispatcher.parts import Parts
 from stream.dispatcher.position import Position
-from stream.errors import LogError, LogTimeout, MapUnreadable, TopicMismatch
+from stream.errors import ClientSilent, LogError, LogTimeout, MapUnreadable, TopicMismatch
 from stream.ledger.offset_map import decode
 from stream.log.base import Committed, LogAdmin, LogConsumer, Partition, Watermarks
 from stream.log.standing_still import StandingStill
@@ -44,6 +44,7 @@ class Owned:
         #: What was committed when it was set aside.
         self._distrusted: dict[Partition, Committed | None] = {}
         self._look_again_s = 0.0
+        self._ask_s = self._clock_s() + self._rules.coordinator_every_s
         #: The group has given us something to do, even if it is nothing.
         self.joined = False
 
@@ -78,9 +79,22 @@ class Owned:
             marks = self._admin.watermarks(aside, self._rules.lag_timeout_s)
             for partition in aside:
                 self._take_back(partition, committed[partition], marks[partition])
+        except ClientSilent:
+            raise
         except LogError as silent:
             log.warning("what is set aside cannot be looked at now: %s", silent)
         self._report_set_aside()
+
+    def ask_coordinator(self) -> None:
+        """Now and then: a client that has lost it is told of by nobody while nothing is to be done."""
+        now = self._clock_s()
+        if now < self._ask_s or not self.positions:
+            return
+        self._ask_s = now + self._rules.coordinator_every_s
+        try:
+            self.consumer.committed(list(self.positions)[:1], self._rules.offsets_try_s)
+        except LogTimeout as late:
+            log.warning("the coordinator does not answer now: %s", late)
 
     def _try_stuck(self) -> None:
         """Whether the client can read on by now: it may have more room, the batch may be gone or mended."""

@@ -33,6 +33,8 @@ class RetentionWatch:
         self._hidden: set[str] = set()
         self._asked: set[str] = set()
         self._next_s = 0.0
+        #: Questions in a row that the broker was too slow for.
+        self._slow = 0
 
     def look(self, waiting: Collection[Partition]) -> None:
         """`waiting`: the partitions of ours with something that is not committed."""
@@ -53,20 +55,23 @@ class RetentionWatch:
         return first_written_ms(chain(self._batches.sending.records, self._batches.reading.records, held))
 
     def _read_retention(self) -> None:
-        """At its interval, and when a topic comes to us; a broker that was too slow is asked again at the next look."""
+        """At its interval, and when a topic comes to us; a broker that is too slow is asked less and less often."""
         topics = {place.topic for place in self._owned.positions}
         if self._parts.clock_s() < self._next_s and topics <= self._asked:
             return
-        rules, before = self._parts.rules, (self._next_s, self._asked)
-        self._next_s = self._parts.clock_s() + rules.retention_every_s
+        rules, now = self._parts.rules, self._parts.clock_s()
+        self._next_s = now + rules.retention_every_s
         self._asked = topics
         try:
             found = self._admin.describe(sorted(topics), rules.lag_timeout_s)
         except LogError as error:
             log.warning("the retention of the inputs is not known, asking again later: %s", error)
             if isinstance(error, LogTimeout):
-                self._next_s, self._asked = before
+                again_s = rules.lag_every_s * 2.0 ** min(self._slow, 16)
+                self._next_s = now + min(again_s, rules.retention_every_s)
+                self._slow += 1
             return
+        self._slow = 0
         self._kept_ms = {
             name: kept_ms
             for name, topic in found.items()

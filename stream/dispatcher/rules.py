@@ -32,5 +32,7 @@ class Rules:
     lag_timeout_s: float = 1.0
     #: Partitions set aside are looked at again so often: an operator may have mended them.
     quarantine_every_s: float = 10.0
+    #: The group's coordinator is asked so often, at rest too: a client that has lost it must be noticed.
+    coordinator_every_s: float = 60.0
     #: The retention of the inputs is read so often.
     retention_every_s: float = 60.0

@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from confluent_kafka import Consumer, KafkaError, KafkaException, Message, TopicPartition
 
-from stream.errors import LogError, LogTimeout
+from stream.errors import ClientSilent, LogError, LogTimeout
 from stream.log.base import (
     AssignmentListener,
     Committed,
@@ -28,6 +28,8 @@ from stream.log.stamp import nobodys_stamp, parse_stamp
 _LOG = logging.getLogger(__name__)
 #: Committed offsets come at once where no transaction is open on them; after this another client asks.
 OWN_TRY_S: Final = 5.0
+#: Long, for a wrong verdict ends the process: the machine may be loaded.
+SECOND_TRY_S: Final = 15.0
 #: Seen after a broker was stopped twice in ten seconds: no answer for 70 s, and the group had lost the member meanwhile.
 SILENT: Final = "the group's coordinator answers others but not this process: it has to be started again"
 T = TypeVar("T")
@@ -103,7 +105,10 @@ class KafkaConsumer:
     def committed(
         self, partitions: Sequence[Partition], timeout_s: float
     ) -> Mapping[Partition, Committed | None]:
-        """LogError: our client is silent for good, though another one's question was answered: the process must end."""
+        """ClientSilent: ours has no answer, though another one's question was answered: the process must end."""
+        if self._closed:
+            # librdkafka says _WAIT_COORD to a member that leaves: inside the last revoke another client's answer counts.
+            return offsets_of(self._outsider, self._group, partitions, timeout_s, stable=True)
         own_s = min(OWN_TRY_S, timeout_s / 2)
         try:
             return committed_by(self._client, "committed offsets", partitions, own_s)
@@ -111,9 +116,9 @@ class KafkaConsumer:
             # It may be an open transaction on them. Then another client has no answer either, and LogTimeout comes out.
             offsets_of(self._outsider, self._group, partitions, timeout_s - own_s, stable=True)
         try:
-            return committed_by(self._client, "committed offsets", partitions, OWN_TRY_S)
+            return committed_by(self._client, "committed offsets", partitions, SECOND_TRY_S)
         except LogTimeout as silent:
-            raise LogError(SILENT) from silent
+            raise ClientSilent(SILENT) from silent
 
     def watermarks(self, partition: Partition, timeout_s: float) -> Watermarks:
         """`high` is the last stable offset: where this reader stops."""

@@ -48,6 +48,8 @@ class KafkaProducer:
         self._client: Transactions | None = None
         self.lives = 0
         self._started_s = self._believed_s = float("-inf")
+        #: When the transaction under way began.
+        self._begun_s = float("-inf")
 
     def start(self, timeout_s: float) -> None:
         """A new client under the same id; LogFenced, LogTimeout or LogError when it cannot be had."""
@@ -79,6 +81,7 @@ class KafkaProducer:
         Asked with the client as it is, even a tainted one: a new client would take the id from the very twin.
         """
         client = self._running()
+        self._begun_s = self._clock()
         try:
             client.begin()
             client.send_offsets([OffsetCommit("__consumer_offsets", 0, 0, "")], group.native)
@@ -104,6 +107,7 @@ class KafkaProducer:
         if (unready := self._make_ready()) is not None:
             return unready
         client = self._running()
+        self._begun_s = self._clock()
         try:
             self._run(client, outputs, offsets, group, attribute=attribute, reach=reach)
         except StepFailed as failed:
@@ -151,6 +155,7 @@ class KafkaProducer:
         if self._make_ready() is not None:
             return None
         client = self._running()
+        self._begun_s = self._clock()
         try:
             client.begin()
             client.produce([output])
@@ -206,11 +211,9 @@ class KafkaProducer:
         return outcome
 
     def _swept(self) -> bool:
-        """Whether being fenced may be the sweep's doing: by a client that we made anew a moment ago, and for once."""
-        now = self._clock()
-        believed = (
-            self.lives > 1 and now - self._started_s < SWEEP_S and now - self._believed_s >= BELIEVED_EVERY_S
-        )
+        """Whether being fenced may be the sweep's doing: what began right after we made our client anew, and for once."""
+        now, age_s = self._clock(), self._begun_s - self._started_s
+        believed = self.lives > 1 and age_s < SWEEP_S and now - self._believed_s >= BELIEVED_EVERY_S
         if believed:
             self._believed_s = now
         return believed

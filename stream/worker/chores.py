@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from stream.errors import LogError
+from stream.errors import ClientSilent, LogError
 from stream.ledger.ledger import LedgerLimits
 from stream.log.base import LogAdmin, LogConsumer, Partition
 from stream.log.plain import PlainProducer
@@ -49,6 +49,8 @@ class Every:
         self._due_s = now_s + self._interval_s
         try:
             self._act()
+        except ClientSilent:
+            raise
         except LogError as error:
             _LOG.warning("a chore is put off: %s", error)
         return True
@@ -87,6 +89,7 @@ class Chores:
             Every(rules.stuck_every_s, self._try_stuck),
             Every(rules.quarantine_every_s, self._look_at_quarantined),
             Every(rules.lag_every_s, self._measure_lag),
+            Every(rules.coordinator_every_s, self._ask_coordinator),
             Every(rules.trim_every_s, self._trim),
         )
 
@@ -108,6 +111,12 @@ class Chores:
         self._lag.tell(
             {place: len(book.open) + max(0, ends[place] - book.next_seen) for place, book in ledgers.items()}
         )
+
+    def _ask_coordinator(self) -> None:
+        """A client that has lost its coordinator is told of by nobody while nothing is to be done."""
+        one = list(self._share.ledgers)[:1]
+        if one:
+            self._clients.consumer.committed(one, self._rules.chore_timeout_s)
 
     def _trim(self) -> None:
         """Delete what lies below our own confirmed base: it is answered, and work topics have no retention."""

@@ -58,6 +58,8 @@ class Rules:
     trim_every_s: float = 60.0
     #: What the client cannot read on is looked at so often: the longer it lasts, the less often it is tried.
     stuck_every_s: float = 1.0
+    #: The group's coordinator is asked so often, at rest too: a client that has lost it must be noticed.
+    coordinator_every_s: float = 60.0
     #: Quarantined partitions are looked at again, for an operator's reset.
     quarantine_every_s: float = 10.0
     #: Bound of one call of those chores.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -159,6 +160,27 @@ def test_a_broker_that_was_too_slow_to_tell_the_retention_is_asked_again_at_the_
     assert house.later(5) is None
     watch._admin = well
     assert house.later(5) == pytest.approx(0.1, abs=0.001)
+
+
+def test_a_broker_that_is_always_too_slow_is_asked_less_and_less_often() -> None:
+    house = House()
+    watch = house.made._lag._retention
+    asked: list[float] = []
+
+    class Slow:
+        def describe(self, names: object, timeout_s: float) -> object:
+            asked.append(house.stage.seconds)
+            raise LogTimeout("too slow")
+
+    watch._admin = Slow()  # type: ignore[assignment]
+    begin = house.stage.seconds
+    for _ in range(60):
+        house.stage.seconds += 5
+        watch.look([])
+    gaps = [later - earlier for earlier, later in pairwise(asked)]
+    assert asked[0] - begin <= 60
+    assert gaps[:5] == [5, 10, 20, 40, 60]
+    assert set(gaps[5:]) <= {60}
 
 
 def test_a_retention_that_was_raised_is_noticed_within_a_minute() -> None:

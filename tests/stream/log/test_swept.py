@@ -38,6 +38,14 @@ def test_what_became_of_its_transaction_is_asked_for(
     assert publish(renewed) == Success()
 
 
+def test_a_fence_that_is_seen_late_counts_by_the_begin_of_its_transaction(
+    renewed: KafkaProducer, script: Script
+) -> None:
+    script.takes["send_offsets"] = 5 * SWEEP_S
+    script.fail("send_offsets", FENCED)
+    assert publish(renewed) == Unknown("fenced")
+
+
 def test_its_process_is_not_said_to_have_a_twin(renewed: KafkaProducer, script: Script) -> None:
     script.fail("send_offsets", FENCED)
     assert not renewed.is_fenced(STAMP)
@@ -66,7 +74,7 @@ def test_the_second_time_within_a_minute_it_is_a_twin(renewed: KafkaProducer, sc
 def test_an_older_client_and_the_first_of_a_process_have_a_twin(
     renewed: KafkaProducer, script: Script
 ) -> None:
-    script.now += SWEEP_S
+    script.now += 2 * SWEEP_S
     script.fail("begin", FENCED)
     assert publish(renewed) == Fenced("fenced")
     first = KafkaProducer({}, clock=script.clock, connect=script.connect)
