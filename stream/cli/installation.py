@@ -89,7 +89,7 @@ class Installation:
     def refuse_twin(self, process_name: str) -> None:
         """UsageError where `headrace up` runs a process of this name here: a second one would fence the first for good."""
         for entry in self.runtime.get("processes", ()):
-            other = Identity(entry["pid"], entry["started"])
+            other = Identity.of_entry(entry)
             if entry["name"] == process_name and other.pid != os.getpid() and other.lives():
                 raise UsageError(
                     f"{process_name} is run by `headrace up` in {self.state_dir} (pid {other.pid}): "

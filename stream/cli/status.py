@@ -55,7 +55,7 @@ def _refuse_dead(found: Installation) -> None:
         return
     how = f"start it with `headrace up --state-dir {found.state_dir}`, or name another with --state-dir DIR or -c FILE"
     entry = found.runtime.get("supervisor") or {}
-    supervised = bool(entry) and Identity(entry["pid"], entry["started"]).lives()
+    supervised = bool(entry) and Identity.of_entry(entry).lives()
     if supervised and not found.has_broker:
         raise StreamError(f"it starts: {entry.get('phase') or 'it has no broker yet'}")
     if not found.has_broker or is_dead(processes(found.runtime), supervised=supervised):

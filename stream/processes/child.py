@@ -13,7 +13,7 @@ from pathlib import Path
 
 from stream.errors import StreamError
 from stream.processes import tether
-from stream.processes.identity import Identity, end_group, signal_group, started_of
+from stream.processes.identity import Identity, end_group, identity_of, signal_group
 from workers.private_files import make_private_folder, open_private
 
 log = logging.getLogger(__name__)
@@ -27,9 +27,9 @@ GROUP_END_TIMEOUT_S = 10.0
 class Child:
     """One run of a command. What it left in its group is killed as soon as its death is seen."""
 
-    def __init__(self, process: subprocess.Popen[bytes], started: float) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], identity: Identity) -> None:
         self._process = process
-        self.identity = Identity(process.pid, started)
+        self.identity = identity
 
     @classmethod
     def spawn(cls, command: Sequence[str], log_file: Path, environment: Mapping[str, str]) -> Child:
@@ -53,7 +53,7 @@ class Child:
                 env=dict(environment),
                 process_group=0,
             )
-        return cls(process, started_of(process.pid) or 0.0)
+        return cls(process, identity_of(process.pid))
 
     @property
     def pid(self) -> int:

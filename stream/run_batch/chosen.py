@@ -58,8 +58,7 @@ def lives(found: Installation) -> bool:
     """Whether somebody works for it: here, or at its broker."""
     entries = found.runtime.get("processes", ())
     here = any(
-        entry["role"] in ("dispatcher", "worker") and Identity(entry["pid"], entry["started"]).lives()
-        for entry in entries
+        entry["role"] in ("dispatcher", "worker") and Identity.of_entry(entry).lives() for entry in entries
     )
     return here or (found.settings.kafka is not None and anybody_beats(found.log("run-batch"), found)())
 

@@ -15,11 +15,13 @@ import psutil
 
 from stream.errors import StreamError
 from stream.processes import Identity
-from stream.processes.identity import STARTED_TOLERANCE_S, end_group
+from stream.processes.identity import birth_of, end_group
 
 log = logging.getLogger(__name__)
 
 END_TIMEOUT_S: Final = 15.0
+#: What the clock may have been set by between two starts of ours.
+CLOCK_TOLERANCE_S: Final = 30.0
 
 
 class Living(NamedTuple):
@@ -28,6 +30,7 @@ class Living(NamedTuple):
     pid: int
     group: int
     started: float
+    birth: str | None = None
 
 
 def leftover_groups(
@@ -44,7 +47,7 @@ def leftover_groups(
     for identity in recorded:
         leader = leaders.get(identity.pid)
         if leader is not None:
-            ours = abs(leader.started - identity.started) <= STARTED_TOLERANCE_S
+            ours = identity.is_same(Identity(leader.pid, leader.started, leader.birth))
         else:
             members = (process for process in living if process.group == identity.pid)
             ours = any(_between(identity.started, member.started, alive_until_s) for member in members)
@@ -54,7 +57,7 @@ def leftover_groups(
 
 
 def _between(begin_s: float, started_s: float, end_s: float) -> bool:
-    return begin_s - STARTED_TOLERANCE_S <= started_s <= end_s + STARTED_TOLERANCE_S
+    return begin_s - CLOCK_TOLERANCE_S <= started_s <= end_s + CLOCK_TOLERANCE_S
 
 
 def end_leftovers(recorded: Sequence[Identity], alive_until_s: float) -> list[int]:
@@ -76,7 +79,7 @@ def _living(groups: set[int]) -> list[Living]:
         try:
             group = os.getpgid(process.pid)
             if (process.pid in groups or group in groups) and process.status() != psutil.STATUS_ZOMBIE:
-                found.append(Living(process.pid, group, process.create_time()))
+                found.append(Living(process.pid, group, process.create_time(), birth_of(process.pid)))
         except (psutil.Error, ProcessLookupError):
             continue
     return found

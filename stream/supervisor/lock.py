@@ -26,6 +26,20 @@ class StateDirLock:
         os.utime(self._path)
 
 
+def holder_of(state_dir: Path) -> int | None:
+    """The pid of the `headrace up` that holds the lock; None: nobody does."""
+    try:
+        with (state_dir / "lock").open(encoding="ascii") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+            except BlockingIOError:
+                pid = lock.read().strip()
+                return int(pid) if pid.isdigit() else None
+    except OSError:
+        return None
+    return None
+
+
 @contextmanager
 def state_dir_lock(state_dir: Path) -> Iterator[StateDirLock]:
     """Held while the block runs. UsageError when another supervisor lives there, or nothing can be written there."""

@@ -18,7 +18,7 @@ from stream.errors import LogTimeout, StreamError
 from stream.log.kafka import kafka_log
 from stream.metrics.server import serve_metrics
 from stream.place import Place
-from stream.processes import Identity, started_of
+from stream.processes import Identity, identity_of
 from stream.supervisor.broker_process import BrokerProcess
 from stream.supervisor.commands import Commands, role_commands
 from stream.supervisor.config_copy import copy_config
@@ -99,7 +99,9 @@ def run_up(settings: Settings, config: Path | None, state_dir: Path, *, parts: P
 
 def end_predecessor(runtime: Runtime | None, lock: StateDirLock) -> None:
     """End what a killed supervisor left running, engine cores included."""
-    recorded = [Identity(entry.pid, entry.started) for entry in runtime.processes] if runtime else []
+    recorded = (
+        [Identity(entry.pid, entry.started, entry.birth) for entry in runtime.processes] if runtime else []
+    )
     end_leftovers(recorded, lock.predecessor_alive_s)
 
 
@@ -125,7 +127,8 @@ class Up:
         self._stop = stop
         self._own_url = metrics_url
         self._servers = settings.kafka.bootstrap_servers if settings.kafka else None
-        self._self = SupervisorEntry(os.getpid(), started_of(os.getpid()) or 0.0)
+        own = identity_of(os.getpid())
+        self._self = SupervisorEntry(own.pid, own.started, birth=own.birth)
 
     def run(self, supervisor: Supervisor) -> int:
         """Start in order, watch, end in the reverse order. The exit code."""

@@ -25,6 +25,8 @@ class ProcessEntry(msgspec.Struct, frozen=True, omit_defaults=True):
     reason: str | None = None
     #: What it does until it runs.
     phase: str | None = None
+    #: The boot and the clock tick of its start: a clock that is set changes `started`, not this.
+    birth: str | None = None
 
 
 class SupervisorEntry(msgspec.Struct, frozen=True):
@@ -35,6 +37,7 @@ class SupervisorEntry(msgspec.Struct, frozen=True):
     ready: bool = False
     #: What it does itself until then.
     phase: str | None = None
+    birth: str | None = None
 
 
 class Runtime(msgspec.Struct, frozen=True):

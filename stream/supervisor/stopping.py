@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Final, Literal
 
 from stream.errors import StreamError, WaitedTooLong
-from stream.processes import Identity
-from stream.supervisor.lock import state_dir_lock
+from stream.processes import Identity, identity_of
+from stream.supervisor.lock import holder_of, state_dir_lock
 from stream.supervisor.run import end_predecessor
 from stream.supervisor.runtime import Runtime, RuntimeFile
 
@@ -22,15 +22,16 @@ Ended = Literal["nothing", "stopped", "leftovers"]
 def stop_installation(state_dir: Path, timeout_s: float, told: Callable[[str], None]) -> Ended:
     """A clean stop where it lives; what a killed one left is ended; nothing where nothing is."""
     runtime = RuntimeFile(state_dir).read()
-    if runtime is None:
-        return "nothing"
-    supervisor = supervisor_of(runtime)
-    if supervisor is not None and supervisor.lives():
+    supervisor = None if runtime is None else supervisor_of(runtime)
+    if supervisor is None or not supervisor.lives():
+        holder = holder_of(state_dir)  # it has just begun: the file does not name it yet
+        supervisor = None if holder is None else identity_of(holder)
+    if supervisor is not None:
         told(f"stopping pid {supervisor.pid}: what runs is finished and committed first")
         _ask(supervisor)
         _await_end(supervisor, timeout_s)
         return "stopped"
-    if not runtime.processes:
+    if runtime is None or not runtime.processes:
         return "nothing"
     with state_dir_lock(state_dir) as lock:
         end_predecessor(runtime, lock)
@@ -41,7 +42,7 @@ def stop_installation(state_dir: Path, timeout_s: float, told: Callable[[str], N
 def supervisor_of(runtime: Runtime) -> Identity | None:
     """The process that runs it, living or not."""
     entry = runtime.supervisor
-    return None if entry is None else Identity(entry.pid, entry.started)
+    return None if entry is None else Identity(entry.pid, entry.started, entry.birth)
 
 
 def _ask(supervisor: Identity) -> None:

@@ -47,8 +47,9 @@ class Unit:
             self.identity.pid,
             self.identity.started,
             life.state,
-            life.reason,
-            self.phase if life.state == "starting" else None,
+            reason=life.reason,
+            phase=self.phase if life.state == "starting" else None,
+            birth=self.identity.birth,
         )
 
     def is_doing(self, phase: str | None, now_s: float) -> str | None:

@@ -68,10 +68,7 @@ def beside_lanes(found: Installation) -> list[str]:
 
 def processes(runtime: Mapping[str, Any]) -> list[Report]:
     """As runtime.json has them; `alive` says whether that very process is there (a killed supervisor leaves its file)."""
-    return [
-        {**entry, "alive": Identity(entry["pid"], entry["started"]).lives()}
-        for entry in runtime.get("processes", ())
-    ]
+    return [{**entry, "alive": Identity.of_entry(entry).lives()} for entry in runtime.get("processes", ())]
 
 
 def _endpoint(

@@ -9,12 +9,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from stream.errors import StreamError
-from stream.processes import Child, Identity, started_of
+from stream.processes import Child, Identity, identity_of, started_of
 from stream.processes.identity import end_group, group_members
 from stream.supervisor.leftovers import end_leftovers
 from tests.walks import children_called, is_stopped, zombie
@@ -120,6 +121,20 @@ def test_an_identity_is_pid_and_start_time() -> None:
     assert not Identity(os.getpid(), started - 60).lives()
 
 
+def test_a_clock_that_is_set_changes_no_identity() -> None:
+    mine = identity_of(os.getpid())
+    assert mine.birth is not None
+    assert replace(mine, started=mine.started + 3600).lives()
+    assert not replace(mine, birth=f"{mine.birth}0").lives()
+
+
+def test_the_entry_of_an_older_version_has_no_birth_and_goes_by_the_clock() -> None:
+    mine = identity_of(os.getpid())
+    entry = {"pid": mine.pid, "started": mine.started}
+    assert Identity.of_entry(entry).lives()
+    assert not Identity.of_entry({**entry, "started": mine.started - 60}).lives()
+
+
 def test_a_large_log_is_set_aside_when_its_process_starts(tmp_path: Path) -> None:
     log = tmp_path / "log"
     with log.open("wb") as file:
@@ -168,5 +183,5 @@ class Held(subprocess.Popen[bytes]):
 def test_a_process_that_outlives_its_kill_is_an_error_and_no_endless_wait() -> None:
     process = Held([sys.executable, "-c", SLEEP], process_group=0)
     with pytest.raises(StreamError, match=rf"process {process.pid} outlives SIGKILL"):
-        Child(process, started_of(process.pid) or 0.0).kill()
+        Child(process, identity_of(process.pid)).kill()
     process.wait()

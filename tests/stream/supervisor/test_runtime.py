@@ -11,7 +11,7 @@ import pytest
 from stream.errors import UsageError
 from stream.processes import Identity
 from stream.supervisor.leftovers import Living, leftover_groups
-from stream.supervisor.lock import state_dir_lock
+from stream.supervisor.lock import holder_of, state_dir_lock
 from stream.supervisor.runtime import ProcessEntry, Runtime, RuntimeFile
 
 ENTRY = ProcessEntry("worker", "worker-sim-00", 4711, 1764400000.1, "running")
@@ -74,6 +74,12 @@ def test_a_recorded_process_that_still_lives_is_a_leftover() -> None:
     assert found(Living(100, 100, 1000.4)) == [100]
 
 
+def test_a_clock_that_was_set_hides_no_leftover() -> None:
+    born = Identity(100, 1000.0, "boot/5")
+    assert leftover_groups([born], [Living(100, 100, 9000.0, "boot/5")], LAST_SIGN_S) == [100]
+    assert leftover_groups([born], [Living(100, 100, 1000.0, "boot/6")], LAST_SIGN_S) == []
+
+
 def test_a_pid_that_somebody_else_has_now_is_left_alone() -> None:
     assert found(Living(100, 100, 6000.0)) == []
     assert found(Living(100, 55, 2000.0), Living(101, 100, 2000.0)) == []
@@ -110,6 +116,13 @@ def test_a_directory_that_cannot_be_used_is_refused_in_words(tmp_path: Path, nam
     (tmp_path / "file").touch()
     with pytest.raises(UsageError, match=r"cannot be used .*choose another --state-dir"):
         state_dir_lock(tmp_path / name).__enter__()
+
+
+def test_the_holder_of_a_lock_is_known(tmp_path: Path) -> None:
+    assert holder_of(tmp_path / "nowhere") is None
+    with state_dir_lock(tmp_path):
+        assert holder_of(tmp_path) == os.getpid()
+    assert holder_of(tmp_path) is None
 
 
 def test_the_lock_is_free_after_its_block(tmp_path: Path) -> None:
