@@ -91,6 +91,11 @@ def test_an_answer_has_as_many_bytes_as_asked_for() -> None:
     assert len(text_of(answer_to(chat(simulate="answer_bytes:100000")))) == 100_000
 
 
+def test_no_bound_of_the_request_cuts_an_answer_whose_size_is_asked_for() -> None:
+    sized = chat(simulate="answer_bytes:100000", max_tokens=8)
+    assert len(text_of(answer_to(sized))) == 100_000
+
+
 def test_time_is_prefill_and_decode() -> None:
     engine = SimulatedEngine(SimulatedTimes(prefill_tokens_per_s=1_000, decode_tokens_per_s=100))
     one = call(0)

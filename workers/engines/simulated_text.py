@@ -11,7 +11,7 @@ import msgspec
 from schemas.bodies import ChatBody, GenerationBody
 from schemas.request import Body
 from workers.engines.sample import sample
-from workers.engines.simulated_faults import Faults, parse_faults
+from workers.engines.simulated_faults import parse_faults
 from workers.structured.structure import Kind, Structure, structure_of
 
 #: Tokens are counted as a rule of thumb does: so many bytes each, and one for the end.
@@ -40,7 +40,10 @@ def written(body: Body, seed: int, room_tokens: int | None = None) -> Written:
         return Written(text, count(text))
     text = f"answer {seed:08x} of the simulated engine"
     if body.metadata is not None:
-        text = _of_size(text, parse_faults(body.metadata.get("simulate", "")))
+        size = parse_faults(body.metadata.get("simulate", "")).answer_bytes
+        if size is not None:  # a fault: no bound of the request cuts it
+            text = (text * (size // len(text) + 1))[:size]
+            return Written(text, count(text))
     limit = body.tokens_max if room_tokens is None else min(room_tokens, body.tokens_max or room_tokens)
     if type(body) is not Body and isinstance(body, GenerationBody):
         text = _stretched(text, body, limit)
@@ -99,11 +102,6 @@ def _stretched(text: str, body: GenerationBody, limit: int | None) -> str:
 def _stopped(text: str, stop: str | list[str]) -> str:
     stops = [stop] if isinstance(stop, str) else stop
     return text[: min((place for each in stops if (place := text.find(each)) >= 0), default=len(text))]
-
-
-def _of_size(text: str, faults: Faults) -> str:
-    size = faults.answer_bytes
-    return text if size is None else (text * (size // len(text) + 1))[:size]
 
 
 def _structured(structure: Structure, seed: int) -> str:
