@@ -17,11 +17,21 @@ from stream.run_batch.state import State, read_state, write_state
 SUFFIX: Final = ".batch"
 
 
+def folder_of(output: Path) -> Path:
+    """`out.jsonl.batch`."""
+    return output.with_name(output.name + SUFFIX)
+
+
+def beside_of(output: Path) -> Path:
+    """Where an output that appears whole or not at all is written first."""
+    return output.with_name(f".{output.name}.new")
+
+
 class BatchFolder:
     """`out.jsonl.batch`; gone when the batch is done."""
 
     def __init__(self, output: Path) -> None:
-        self.path = output.with_name(output.name + SUFFIX)
+        self.path = folder_of(output)
         self.index = self.path / "index"
         #: Answers in the order they came, where the output has another.
         self.arrived = self.path / "arrived.jsonl"

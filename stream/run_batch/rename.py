@@ -21,7 +21,8 @@ class Rename:
 
     def line(self, value: bytes) -> bytes:
         """The line with the endpoint in it; as it is where it names another model, or is no request line."""
-        if not any(model.encode() in value for model in self.models):
+        # A backslash may write any character of the name in another way.
+        if b"\\" not in value and not any(model.encode() in value for model in self.models):
             return value
         try:
             line = _FIELDS.decode(value)

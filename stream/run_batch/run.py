@@ -38,7 +38,7 @@ ASK_S: Final = 30.0
 
 def run_batch(wanted: Wanted, arguments: argparse.Namespace, *, check: bool, fresh: bool) -> int:
     """The exit code: 0 when every row has its outcome, an answer or an error. Main thread only."""
-    wanted.check()
+    wanted.check(getattr(arguments, "config", None))
     folder, stop = BatchFolder(wanted.output), StopWish()
     with folder.held():
         run = _Run(wanted, folder, stop, Console(stderr=True))

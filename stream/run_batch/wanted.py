@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any, Final
 
 from stream.errors import UsageError
+from stream.run_batch.distinct import refuse_shared
 from stream.run_batch.fingerprint import fingerprint
+from stream.run_batch.folder import beside_of, folder_of
 from stream.run_batch.table import Format, format_of
 from stream.run_batch.travel import OWN
 
@@ -72,9 +74,20 @@ class Wanted:
             told["body"] = f"{self.body} ({fingerprint(self.body).blake2b})"
         return {name: str(value) for name, value in told.items() if value not in (None, (), [], False)}
 
-    def check(self) -> None:
-        """UsageError for options that do not go together."""
+    @property
+    def written(self) -> dict[str, Path]:
+        """Files that are made, by their options."""
+        return {"-o": self.output} | ({} if self.errors is None else {"--errors": self.errors})
+
+    def check(self, config: Path | None = None) -> None:
+        """UsageError for options that do not go together. `config` is the file of -c."""
         _check_files(self)
+        given_files = (("-i", self.input), ("--body", self.body), ("-c", config))
+        read = {name: path for name, path in given_files if path is not None}
+        # A table appears by way of a file beside it.
+        beside = {"-o": beside_of(self.output)} if self.output_format != "jsonl" else {}
+        refuse_shared(read, self.written, folder_of(self.output))
+        refuse_shared(read, beside, folder_of(self.output))
         given = [name for name in _OF_TABLES if getattr(self, name) not in (None, (), [])]
         if self.input_format == "jsonl" and given:
             raise UsageError(
@@ -97,13 +110,13 @@ def _check_files(wanted: Wanted) -> None:
                 f"{name} {path}: run-batch goes on after a kill, so it needs a file; "
                 "for streams there are `headrace produce` and `headrace consume`"
             )
-    paths = [path.absolute() for path in (wanted.input, wanted.output, wanted.errors) if path is not None]
-    if len(set(paths)) < len(paths):
-        raise UsageError("-i, -o and --errors must be different files")
     if not wanted.input.is_file():
         raise UsageError(f"{wanted.input} is no file that can be read")
     if not wanted.output.absolute().parent.is_dir():
         raise UsageError(f"there is no folder {wanted.output.absolute().parent} for {wanted.output}")
+    for path in wanted.written.values():
+        if path.is_dir():
+            raise UsageError(f"{path} is a folder; name a file")
     if wanted.errors is not None and wanted.output_format != "jsonl":
         raise UsageError(f"--errors is for lines; in a table each row has its column {wanted.error_column}")
 

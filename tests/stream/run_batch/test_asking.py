@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from argparse import Namespace
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,6 +20,7 @@ from stream.run_batch.check import TOLD_MAX, check_rows
 from stream.run_batch.endpoint import config_of, endpoint_name
 from stream.run_batch.engine_flags import REFUSED, engine_options
 from stream.run_batch.rename import Rename
+from stream.run_batch.run import run_batch
 from stream.run_batch.source import make_source
 from stream.run_batch.wanted import Wanted
 from tests.stream.run_batch.stage import REQUESTS, SETTINGS, StageOfBatch, request_line, requests_file
@@ -50,9 +52,60 @@ def test_options_that_do_not_go_together_are_refused_with_what_is_right(
     assert words in str(refused.value)
 
 
-def test_input_output_and_errors_are_different_files(tmp_path: Path) -> None:
+def aliases(tmp_path: Path, name: str) -> list[Path]:
+    """Other paths of one file."""
+    (tmp_path / "alias").symlink_to(tmp_path, target_is_directory=True)
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "link").symlink_to(tmp_path / name)
+    if (tmp_path / name).exists():
+        (tmp_path / "hard").hardlink_to(tmp_path / name)
+    paths = ["alias", "folder/..", "."]
+    return [*(tmp_path / path / name for path in paths), tmp_path / "link", tmp_path / "hard"]
+
+
+@pytest.mark.parametrize("number", range(5))
+@pytest.mark.parametrize("option", ["output", "errors"])
+def test_the_input_is_never_written_to_by_another_path(tmp_path: Path, option: str, number: int) -> None:
+    asked = wanted(tmp_path)
+    content = asked.input.read_bytes()
+    asked = replace(asked, **{option: aliases(tmp_path, "in.jsonl")[number]})
     with pytest.raises(UsageError, match="must be different files"):
-        wanted(tmp_path, errors=tmp_path / "out.jsonl").check()
+        run_batch(asked, Namespace(), check=False, fresh=True)
+    assert asked.input.read_bytes() == content
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_output_and_errors_are_different_files_by_any_path(tmp_path: Path, number: int) -> None:
+    errors = aliases(tmp_path, "out.jsonl")[number]
+    with pytest.raises(UsageError, match="must be different files"):
+        wanted(tmp_path, errors=errors).check()
+
+
+@pytest.mark.parametrize("option", ["output", "errors"])
+def test_neither_the_body_nor_the_configuration_is_written_to(tmp_path: Path, option: str) -> None:
+    path = tmp_path / "read"
+    path.write_text("{}")
+    with pytest.raises(UsageError, match=r"must be different files: .* --body "):
+        wanted(tmp_path, **{"format": "csv", "body": path, option: path}).check()
+    with pytest.raises(UsageError, match=r"must be different files: .* -c "):
+        wanted(tmp_path, **{option: path}).check(path)
+
+
+def test_files_in_the_folder_of_the_batch_and_beside_a_table_are_refused(tmp_path: Path) -> None:
+    asked = wanted(tmp_path)
+    folder = tmp_path / "out.jsonl.batch"
+    folder.mkdir()
+    inside = asked.input.rename(folder / "in.jsonl")
+    with pytest.raises(UsageError, match="the batch's own folder"):
+        replace(asked, input=inside).check()
+    beside = inside.rename(tmp_path / ".out.csv.new")
+    with pytest.raises(UsageError, match="must be different files"):
+        replace(asked, input=beside, output=tmp_path / "out.csv").check()
+
+
+def test_an_output_that_is_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is a folder; name a file"):
+        wanted(tmp_path, output=tmp_path).check()
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
@@ -110,6 +163,14 @@ def test_lines_that_name_the_model_go_to_its_endpoint_and_others_as_they_are() -
     assert there == request_line("a", text="1.0 org/model", model="model").encode()
     for other in (request_line("a", text="org/model").encode(), b"org/model", b'{"body": "org/model"}'):
         assert rename.line(other) == other
+
+
+def test_a_model_is_found_however_its_json_is_written() -> None:
+    rename = Rename({"org/mödel"}, "model")
+    line = request_line("a", model="org/mödel")
+    for written in ("org\\/mödel", "org/m\\u00f6del", "\\u006frg/mödel"):
+        other = line.replace("org/mödel", written)
+        assert rename.line(other.encode()) == request_line("a", model="model").encode()
 
 
 def findings(path: Path, settings: Settings = SETTINGS) -> list[tuple[int, str]]:
