@@ -68,7 +68,8 @@ def aliases(tmp_path: Path, name: str) -> list[Path]:
 def test_the_input_is_never_written_to_by_another_path(tmp_path: Path, option: str, number: int) -> None:
     asked = wanted(tmp_path)
     content = asked.input.read_bytes()
-    asked = replace(asked, **{option: aliases(tmp_path, "in.jsonl")[number]})
+    other: dict[str, Any] = {option: aliases(tmp_path, "in.jsonl")[number]}
+    asked = replace(asked, **other)
     with pytest.raises(UsageError, match="must be different files"):
         run_batch(asked, Namespace(), check=False, fresh=True)
     assert asked.input.read_bytes() == content
