@@ -42,7 +42,7 @@ def from_file(editing: Editing, found: Found, before: bytes, value: bytes) -> in
 def in_editor(editing: Editing, found: Found, before: bytes, editor: str) -> int:
     """Until the value is right, or somebody decides; the exit code. EditorFailed, UsageError.
 
-    The file is ours alone to read. Where the value was not sent it stays, and is named: it may be an hour's work.
+    The file is ours alone to read. Where an edited value was not sent it stays, and is named: it may be an hour's work.
     """
     folder = Path(tempfile.mkdtemp(prefix="headrace-edit-"))
     path = folder / "value.json"
@@ -51,7 +51,7 @@ def in_editor(editing: Editing, found: Found, before: bytes, editor: str) -> int
         path.write_bytes(before)
         code = _edit_until_decided(editing, found, before, editor, path)
     finally:
-        if code == 0:
+        if code == 0 or path.read_bytes() in (before, b""):
             shutil.rmtree(folder)
         else:
             _tell(f"what was edited is kept in {path}")

@@ -78,7 +78,8 @@ def test_records_go_in_and_come_out_and_can_be_found_on_their_way(
     assert (running["state"], running["why"]) == ("running", "by worker-sim-00")
     assert run("find", running["source"], *state).out.startswith(f"{running['source']} running at ")
     assert " answered at headrace.results/" in run("find", "r-5", *state).out
-    [letter] = run("dead-letters", "list", "--json", *state).lines
+    letter, counts = run("dead-letters", "list", "--json", *state).lines
+    assert counts["counts"]["open"] == 1
     assert run("find", letter["source"], *state).out.startswith(
         f"{letter['source']} dead at headrace.dead-letters/"
     )
