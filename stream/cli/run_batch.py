@@ -36,6 +36,7 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
     )
     add("-o", "--output-file", type=Path, required=True, metavar="OUT", help=".jsonl, .csv or .parquet")
     add("--format", choices=FORMATS, help="of the input, where its ending does not tell")
+    add("--delimiter", type=_delimiter, metavar="C", help="of a CSV input (default: , and of .tsv a tab)")
     add("--errors", type=Path, metavar="FILE", help="lines that failed go there, not beside the answers")
     add("--ordered", action="store_true", help="output lines in input order (a table always is)")
     add("--check", action="store_true", help="look at every line first; exit code 2 when one is wrong")
@@ -71,6 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
         input=arguments.input_file,
         output=arguments.output_file,
         format=arguments.format,
+        delimiter=arguments.delimiter,
         errors=arguments.errors,
         ordered=arguments.ordered,
         prompt=arguments.prompt,
@@ -100,6 +102,13 @@ def _pair(text: str) -> tuple[str, str]:
     if not name or not equals or not column:
         raise argparse.ArgumentTypeError(f"{text!r} is not NAME=COLUMN")
     return name, column
+
+
+def _delimiter(text: str) -> str:
+    found = {"\\t": "\t", "tab": "\t"}.get(text, text)
+    if len(found) != 1 or found in '"\r\n\0' or (not found.isprintable() and found != "\t"):
+        raise argparse.ArgumentTypeError(f"{text!r} is not one character, as ; or tab")
+    return found
 
 
 def _choices(text: str) -> list[str]:

@@ -11,11 +11,18 @@ import os
 from pathlib import Path
 from typing import Final
 
+from stream.run_batch.kept import open_kept
 from stream.run_batch.outcome import Outcome
 from stream.run_batch.private import open_private
 from stream.run_batch.state import Sizes
 
 _ENTRY_BYTES: Final = 8
+
+
+def index_bytes(rows: int) -> int:
+    return max(1, rows) * _ENTRY_BYTES
+
+
 _BUFFER_BYTES: Final = 1024 * 1024
 
 
@@ -80,9 +87,7 @@ class _Appended:
     """A file that grows at its end and is read anywhere."""
 
     def __init__(self, path: Path, size: int) -> None:
-        self._file = path.open("r+b" if path.exists() else "w+b", buffering=_BUFFER_BYTES)
-        self._file.truncate(size)
-        self._file.seek(size)
+        self._file = open_kept(path, size, _BUFFER_BYTES)
         self._reader = path.open("rb")
         self.size = size
 
@@ -112,7 +117,7 @@ class _Appended:
 def _mapped(path: Path, rows: int) -> mmap.mmap:
     descriptor = open_private(path)
     try:
-        os.ftruncate(descriptor, max(1, rows) * _ENTRY_BYTES)
-        return mmap.mmap(descriptor, max(1, rows) * _ENTRY_BYTES)
+        os.ftruncate(descriptor, index_bytes(rows))
+        return mmap.mmap(descriptor, index_bytes(rows))
     finally:
         os.close(descriptor)

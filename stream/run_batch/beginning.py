@@ -10,6 +10,7 @@ from stream.config.settings import Settings
 from stream.errors import UsageError
 from stream.log.base import Log, Partition
 from stream.run_batch.chosen import Chosen
+from stream.run_batch.files import refuse_shortened
 from stream.run_batch.fingerprint import Fingerprint, fingerprint
 from stream.run_batch.folder import BatchFolder
 from stream.run_batch.reply_topic import PARTITIONS, create_reply_topic, input_topic_name, reply_topic_name
@@ -36,6 +37,12 @@ def take_up(wanted: Wanted, folder: BatchFolder, *, fresh: bool) -> State | None
                     f"{path} exists, and no batch stopped in it: take another, or --fresh to write it anew"
                 )
         return None
+    if state.changed:
+        raise UsageError(
+            f"{wanted.input} changed while this batch ran, so nobody can say which rows were asked: start over with "
+            "--fresh"
+        )
+    refuse_shortened(wanted, folder, state)
     if not state.done:
         _refuse_changed(state, fingerprint(wanted.input), wanted)
     return state
@@ -63,8 +70,8 @@ def _differences(old: Mapping[str, str | None], new: Mapping[str, str | None]) -
     return None
 
 
-def begin(wanted: Wanted, chosen: Chosen, log: Log, rows: int) -> State:
-    """A new batch: its topic is made, and where its answers begin is known, before a record is sent."""
+def begin(wanted: Wanted, chosen: Chosen, log: Log, rows: int, found: Fingerprint) -> State:
+    """A new batch: its topic is made, where its answers begin is known, before a record is sent. `found`: before `rows` were."""
     settings = chosen.installation.settings
     batch = uuid4().hex[:_BATCH_CHARS]
     reply = reply_topic_name(settings, batch)
@@ -74,7 +81,7 @@ def begin(wanted: Wanted, chosen: Chosen, log: Log, rows: int) -> State:
     return State(
         batch=batch,
         input=str(wanted.input.absolute()),
-        fingerprint=fingerprint(wanted.input),
+        fingerprint=found,
         rows=rows,
         options=wanted.shape,
         topic=input_topic_name(settings, wanted.topic),

@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 
-from stream.run_batch.answers import Answers
+from stream.run_batch.answers import Answers, index_bytes
 from stream.run_batch.folder import BatchFolder
 from stream.run_batch.in_order import InOrder
+from stream.run_batch.kept import check_kept, check_there
 from stream.run_batch.private import open_private
 from stream.run_batch.state import State
 from stream.run_batch.table_out import cells_line, write_table
+from stream.run_batch.unchanged import check_unchanged
 from stream.run_batch.wanted import Wanted
 
 
@@ -21,6 +23,7 @@ def opened_files(
     wanted: Wanted, folder: BatchFolder, state: State
 ) -> Iterator[tuple[Answers, InOrder | None]]:
     """As they come: straight to the output. In order, or as a table: first to a file of the batch's own."""
+    refuse_shortened(wanted, folder, state)
     output, errors = wanted.output, wanted.errors or wanted.output
     table = wanted.output_format != "jsonl"
     if not table and not wanted.ordered:
@@ -39,13 +42,35 @@ def opened_files(
         yield answers, in_order
 
 
-def write_output(wanted: Wanted, folder: BatchFolder) -> None:
-    """What is written at the end only: a table."""
+def refuse_shortened(wanted: Wanted, folder: BatchFolder, state: State) -> None:
+    """UsageError where a file has not all that the state says. Nothing is opened for writing before."""
+    table = wanted.output_format != "jsonl"
+    output, errors = wanted.output, wanted.errors or wanted.output
+    if state.done and table:
+        check_there(output)
+        return
+    if table:
+        output = errors = folder.cells
+    came = (folder.arrived, folder.arrived) if table or wanted.ordered else (output, errors)
+    sizes = [*zip(came, state.sizes.both, strict=True)]
+    if table or wanted.ordered:
+        sizes += zip((output, errors), state.ordered_sizes.both, strict=True)
+    for path, size in sizes:
+        check_kept(path, size)
+    if any(size for _, size in sizes):
+        check_kept(folder.index, index_bytes(state.rows), whole_lines=False)
+
+
+def write_output(wanted: Wanted, folder: BatchFolder, state: State) -> None:
+    """What is written at the end only: a table. InputChanged where its rows are not those that were asked."""
+    refuse_shortened(wanted, folder, state)
+    check_unchanged(wanted.input, state)
     if wanted.output_format == "jsonl":
         return
-    source = None if wanted.input_format == "jsonl" else (wanted.input, wanted.input_format)
+    source = None if wanted.input_format == "jsonl" else wanted.table
     names = (wanted.answer_column, wanted.error_column)
-    write_table(source, folder.cells, (wanted.output, wanted.output_format), names)
+    output = (wanted.output, wanted.output_format)
+    write_table(source, folder.cells, output, names, lambda: check_unchanged(wanted.input, state))
 
 
 def _make_private(path: Path) -> None:

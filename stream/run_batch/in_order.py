@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from io import BufferedRandom
 from pathlib import Path
 from typing import Final
 
 from stream.run_batch.answers import Answers
+from stream.run_batch.kept import open_kept
 from stream.run_batch.state import Sizes
 
 #: Rows copied at one go: between two looks at what else is to be done.
@@ -30,8 +30,8 @@ class InOrder:
         self._render = render
         #: Rows written.
         self.rows, sizes = begin
-        self._files = [_opened(output, sizes.answers)]
-        self._files.append(self._files[0] if errors == output else _opened(errors, sizes.errors))
+        self._files = [open_kept(output, sizes.answers)]
+        self._files.append(self._files[0] if errors == output else open_kept(errors, sizes.errors))
 
     def advance(self, rows: int) -> bool:
         """Copy what is next, of an input of `rows`; whether there may be more at once."""
@@ -55,10 +55,3 @@ class InOrder:
     def close(self) -> None:
         for file in self._files:
             file.close()
-
-
-def _opened(path: Path, size: int) -> BufferedRandom:
-    file = path.open("r+b" if path.exists() else "w+b")
-    file.truncate(size)
-    file.seek(size)
-    return file

@@ -79,30 +79,54 @@ def _dead(record: Record, texts: dict[str, bytes]) -> bytes:
 
 
 class Cells(NamedTuple):
-    """The two columns that a table gets for a row, and the custom_id."""
+    """The two columns that a table gets for a row, the custom_id, and fields that had no effect."""
 
     custom_id: str | None
     answer: str | None
     error: str | None
+    named: list[str]
 
 
 def cells_of(line: bytes) -> Cells:
-    """From an output line. The answer is the first choice's text; of an embedding, its numbers as JSON."""
+    """From an output line. One answer is its text (an embedding: its numbers as JSON), several are a JSON array."""
     found = msgspec.json.decode(line)
-    error = found["error"]
+    error, named = found["error"], _named(found.get("headrace") or {})
     if error is not None:
-        return Cells(found["custom_id"], None, f"{error.get('code')}: {error.get('message')}")
-    return Cells(found["custom_id"], _answer(found["response"]["body"]), None)
+        return Cells(found["custom_id"], None, f"{error.get('code')}: {error.get('message')}", named)
+    return Cells(found["custom_id"], _answer(found["response"]["body"]), None, named)
+
+
+def _named(told: dict[str, Any]) -> list[str]:
+    ignored = told.get("ignored") or {"paths": [], "count": 0}
+    more = ["more ignored"] if ignored["count"] > len(ignored["paths"]) else []
+    return [
+        *(f"{path} ignored" for path in ignored["paths"]),
+        *more,
+        *(f"{name} lowered" for name in told.get("clamped") or {}),
+    ]
 
 
 def _answer(body: dict[str, Any]) -> str | None:
-    if "choices" not in body:
-        return msgspec.json.encode(body["data"][0]["embedding"]).decode()
-    choice = body["choices"][0]
-    if "text" in choice:
-        return str(choice["text"])
-    message = choice["message"]
-    if message.get("content") is not None:
-        return str(message["content"])
-    calls = message.get("tool_calls")
-    return msgspec.json.encode(calls).decode() if calls else None
+    found = body["choices"] if "choices" in body else body["data"]
+    answers = [_one(part) for part in sorted(found, key=lambda part: int(part.get("index", 0)))]
+    if len(answers) != 1:
+        return _json(answers) if answers else None
+    return answers[0] if answers[0] is None or isinstance(answers[0], str) else _json(answers[0])
+
+
+def _one(part: dict[str, Any]) -> Any:
+    """A text, an embedding, or the calls of tools; with a text beside them both, by their names."""
+    if "embedding" in part:
+        return part["embedding"]
+    if "text" in part:
+        return str(part["text"])
+    message = part["message"]
+    text = message.get("refusal") if message.get("content") is None else message["content"]
+    calls = message.get("tool_calls") or None
+    if calls and text:
+        return {"content": text, "tool_calls": calls}
+    return calls or text
+
+
+def _json(value: Any) -> str:
+    return msgspec.json.encode(value).decode()

@@ -19,7 +19,9 @@ from stream.run_batch.check import TOLD_MAX, check_rows
 from stream.run_batch.chosen import Chosen, anybody_beats, choose
 from stream.run_batch.feeder import Feeder
 from stream.run_batch.files import opened_files, write_output
+from stream.run_batch.fingerprint import Fingerprint, fingerprint
 from stream.run_batch.folder import BatchFolder
+from stream.run_batch.named import words_of_named
 from stream.run_batch.parts import Parts
 from stream.run_batch.quiet import Quiet
 from stream.run_batch.reply_topic import input_topic_name
@@ -27,6 +29,7 @@ from stream.run_batch.serving import Watch, serving
 from stream.run_batch.show import Shown
 from stream.run_batch.source import Source, count, make_source
 from stream.run_batch.state import State
+from stream.run_batch.unchanged import change_written_down
 from stream.run_batch.wanted import Wanted
 from stream.supervisor.stop import EXIT_SIGINT, StopWish
 
@@ -67,14 +70,19 @@ class _Run:
         chosen = choose(arguments, wanted, folder, state)
         if state is not None and state.done:
             return self._put_away(state, chosen)
+        # Before anything is read of it: what changes from here on is seen at the end.
+        found = fingerprint(wanted.input) if state is None else state.fingerprint
         started = chosen.own and chosen.config == folder.config.absolute()
         source = make_source(wanted, chosen.installation.settings, started)
         if check and self._findings(chosen, source):
             return EXIT_FINDINGS
         rows = count(wanted, chosen.installation.settings) if state is None else state.rows
         with self._stop.listening(), serving(chosen, self._stop, self.say) as (installation, watch):
-            state = self._answered(chosen, installation, source, state, rows, watch)
-            write_output(wanted, folder)
+            with change_written_down(wanted.input, folder):
+                state = self._answered(chosen, installation, source, state or (rows, found), watch)
+                write_output(wanted, folder, state)
+            if told := words_of_named(folder.cells):
+                self.say(told)
             state = msgspec.structs.replace(state, done=True)
             folder.write(state)
         return self._put_away(state, chosen)
@@ -96,14 +104,15 @@ class _Run:
         chosen: Chosen,
         installation: Installation,
         source: Source,
-        state: State | None,
-        rows: int,
+        known: State | tuple[int, Fingerprint],
         watch: Watch,
     ) -> State:
         """Every row has its outcome."""
         log = installation.log("run-batch")
-        if state is None:
-            state = begin(self._wanted, chosen, log, rows)
+        if isinstance(known, State):
+            state = known
+        else:
+            state = begin(self._wanted, chosen, log, *known)
             self._folder.write(state)
         prefix = installation.settings.prefix
         feeder = Feeder(

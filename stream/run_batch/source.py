@@ -15,7 +15,6 @@ from stream.run_batch.endpoint import endpoint_name, named_endpoint, only_endpoi
 from stream.run_batch.rename import Rename
 from stream.run_batch.request_lines import RequestLines
 from stream.run_batch.row import Mark, Rows
-from stream.run_batch.table import columns_of, count_rows
 from stream.run_batch.table_rows import TableRows
 from stream.run_batch.wanted import Wanted
 
@@ -51,10 +50,9 @@ def make_source(wanted: Wanted, settings: Settings, started: bool) -> Source:
         tokens_max=wanted.tokens_max,
         choices=wanted.choices,
     )
-    columns = columns_of(wanted.input, wanted.input_format)
+    columns = wanted.table.columns()
     rows = TableRows(
-        wanted.input,
-        wanted.input_format,
+        wanted.table,
         template,
         bytes_max,
         headers,
@@ -70,7 +68,7 @@ def make_source(wanted: Wanted, settings: Settings, started: bool) -> Source:
 def count(wanted: Wanted, settings: Settings) -> int:
     """How many rows there are: one pass over the file."""
     if wanted.input_format != "jsonl":
-        return count_rows(wanted.input, wanted.input_format)
+        return wanted.table.count()
     lines = RequestLines(wanted.input, _bytes_max(settings), headers=[])
     return sum(1 for _ in lines.read(Mark()))
 

@@ -21,6 +21,10 @@ class Sizes(msgspec.Struct, frozen=True, array_like=True):
     answers: int = 0
     errors: int = 0
 
+    @property
+    def both(self) -> tuple[int, int]:
+        return self.answers, self.errors
+
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that the same command needs to go on."""
@@ -50,6 +54,8 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     #: Rows that stand in the output in their order, and the files they stand in.
     ordered: int = 0
     ordered_sizes: Sizes = Sizes()
+    #: The input changed while it was read: nobody knows which rows were asked. Only --fresh helps.
+    changed: bool = False
     #: Nothing is left but to tidy up.
     done: bool = False
 

@@ -1,15 +1,17 @@
-"""Tables as DuckDB reads them: CSV with every cell as its text, Parquet with its types."""
+"""Tables: CSV with every cell as its text, Parquet with its types as DuckDB reads them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
 
 import duckdb
 
 from stream.errors import UsageError
+from stream.run_batch.csv_file import CsvFile
 
 Format = Literal["jsonl", "csv", "parquet"]
 FORMATS: Final[tuple[Format, ...]] = ("jsonl", "csv", "parquet")
@@ -31,10 +33,9 @@ def format_of(path: Path, said: Format | None) -> Format:
     return said or _BY_SUFFIX.get(path.suffix.lower(), "jsonl")
 
 
-def scan(kind: Format) -> str:
-    """The table function that reads a file of this kind; the path is its parameter."""
-    # As text: 007 stays 007, and what goes out again is what came in.
-    return "read_csv(?, all_varchar=true, header=true)" if kind == "csv" else "read_parquet(?)"
+def delimiter_of(path: Path) -> str:
+    """By the file's ending; nothing is guessed from what it holds."""
+    return "\t" if path.suffix.lower() == ".tsv" else ","
 
 
 @contextmanager
@@ -50,28 +51,46 @@ def opened(path: Path, home: Path | None = None) -> Iterator[duckdb.DuckDBPyConn
             raise UsageError(f"{path} cannot be read: {_first_line(wrong)}") from wrong
 
 
-def columns_of(path: Path, kind: Format) -> Sequence[str]:
-    """The names of its columns; UsageError where it is no such table."""
-    with opened(path) as connection:
-        found = connection.execute(f"SELECT * FROM {scan(kind)} LIMIT 0", [str(path)])
-        return [str(column[0]) for column in found.description]
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A file of rows, of either kind."""
 
+    path: Path
+    kind: Format
+    #: Of CSV; None: by the file's ending.
+    delimiter: str | None = None
 
-def count_rows(path: Path, kind: Format) -> int:
-    """How many rows it has."""
-    with opened(path) as connection:
-        found = connection.execute(f"SELECT count(*) FROM {scan(kind)}", [str(path)]).fetchone()
-        return int(found[0]) if found else 0
+    @property
+    def csv(self) -> CsvFile | None:
+        return CsvFile(self.path, self.delimiter or delimiter_of(self.path)) if self.kind == "csv" else None
 
+    def columns(self) -> Sequence[str]:
+        """The names of its columns; UsageError where it is no such table."""
+        if self.csv is not None:
+            return self.csv.columns()
+        with opened(self.path) as connection:
+            found = connection.execute("SELECT * FROM read_parquet(?) LIMIT 0", [str(self.path)])
+            return [str(column[0]) for column in found.description]
 
-def read_rows(path: Path, kind: Format, skip: int) -> Iterator[dict[str, object]]:
-    """Its rows in their order, the first `skip` left out."""
-    with opened(path) as connection:
-        found = connection.execute(f"SELECT * FROM {scan(kind)} OFFSET {int(skip)}", [str(path)])
-        names = [str(column[0]) for column in found.description]
-        while batch := found.fetchmany(BATCH_ROWS):
-            for row in batch:
-                yield dict(zip(names, row, strict=True))
+    def count(self) -> int:
+        """How many rows it has."""
+        if self.csv is not None:
+            return sum(1 for _ in self.csv.rows())
+        with opened(self.path) as connection:
+            found = connection.execute("SELECT count(*) FROM read_parquet(?)", [str(self.path)]).fetchone()
+            return int(found[0]) if found else 0
+
+    def rows(self, skip: int) -> Iterator[dict[str, object]]:
+        """Its rows in their order, the first `skip` left out."""
+        names = self.columns()
+        for row in self._parquet_rows(skip) if self.csv is None else self.csv.rows(skip):
+            yield dict(zip(names, row, strict=True))
+
+    def _parquet_rows(self, skip: int) -> Iterator[Sequence[object]]:
+        with opened(self.path) as connection:
+            found = connection.execute(f"SELECT * FROM read_parquet(?) OFFSET {int(skip)}", [str(self.path)])
+            while batch := found.fetchmany(BATCH_ROWS):
+                yield from batch
 
 
 def _first_line(wrong: duckdb.Error) -> str:

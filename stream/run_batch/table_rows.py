@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time
 from decimal import Decimal
-from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
@@ -15,7 +14,7 @@ import msgspec
 from schemas.headers import Headers
 from stream.run_batch.body import BodyTemplate
 from stream.run_batch.row import Mark, Row
-from stream.run_batch.table import Format, read_rows
+from stream.run_batch.table import Table
 from stream.run_batch.template import as_text, check_columns
 
 
@@ -35,8 +34,7 @@ _ENCODER: Final = msgspec.json.Encoder(enc_hook=_plain, decimal_format="string")
 class TableRows:
     """The rows of a CSV or Parquet file as requests."""
 
-    path: Path
-    kind: Format
+    table: Table
     template: BodyTemplate
     bytes_max: int
     #: On every record.
@@ -52,16 +50,16 @@ class TableRows:
         """UsageError for a column that is named and not there."""
         named = [self.id_column, self.key_column, *(column for _, column in self.header_columns)]
         wanted = [*self.template.columns, *(column for column in named if column is not None)]
-        check_columns(wanted, columns, self.path)
+        check_columns(wanted, columns, self.table.path)
 
     def read(self, begin: Mark) -> Iterator[Row]:
-        for number, cells in enumerate(read_rows(self.path, self.kind, begin.rows), begin.rows):
+        for number, cells in enumerate(self.table.rows(begin.rows), begin.rows):
             yield self._row(number, cells)
 
     def _row(self, number: int, cells: Mapping[str, object]) -> Row:
         after = Mark(number + 1, number + 1, number + 1)
         headers = [*self.headers, *self._headers(cells)]
-        custom_id = f"row-{number + 1}" if self.id_column is None else as_text(cells[self.id_column])
+        custom_id = self._custom_id(number, cells)
         row = Row(number, number + 1, self._key(cells), None, headers, after, custom_id=custom_id)
         try:
             value = _ENCODER.encode(self._line(custom_id, cells))
@@ -72,9 +70,17 @@ class TableRows:
             return row._replace(problem=words)
         return row._replace(value=value)
 
-    def _line(self, custom_id: str, cells: Mapping[str, object]) -> dict[str, object]:
+    def _custom_id(self, number: int, cells: Mapping[str, object]) -> str | None:
+        """None where the column has nothing: a name of our own might be that of another row."""
+        if self.id_column is None:
+            return f"row-{number + 1}"
+        cell = cells[self.id_column]
+        return None if cell is None or cell == "" else as_text(cell)
+
+    def _line(self, custom_id: str | None, cells: Mapping[str, object]) -> dict[str, object]:
+        named = {} if custom_id is None else {"custom_id": custom_id}
         return {
-            "custom_id": custom_id,
+            **named,
             "method": "POST",
             "url": self.template.url,
             "body": self.template.fill(cells),

@@ -11,11 +11,12 @@ from stream.errors import UsageError
 from stream.run_batch.distinct import refuse_shared
 from stream.run_batch.fingerprint import fingerprint
 from stream.run_batch.folder import beside_of, folder_of
-from stream.run_batch.table import Format, format_of
+from stream.run_batch.table import Format, Table, format_of
 from stream.run_batch.travel import OWN
 
 #: Options that make requests of rows, and mean nothing for an input that holds requests.
 _OF_TABLES: Final = (
+    "delimiter",
     "prompt",
     "system",
     "body",
@@ -34,6 +35,7 @@ class Wanted:
     input: Path
     output: Path
     format: Format | None = None
+    delimiter: str | None = None
     errors: Path | None = None
     ordered: bool = False
     prompt: str | None = None
@@ -59,6 +61,10 @@ class Wanted:
     @property
     def input_format(self) -> Format:
         return format_of(self.input, self.format)
+
+    @property
+    def table(self) -> Table:
+        return Table(self.input, self.input_format, self.delimiter)
 
     @property
     def output_format(self) -> Format:
@@ -96,6 +102,8 @@ class Wanted:
             )
         if self.input_format != "jsonl" and self.key_field is not None:
             raise UsageError("--key-field is for requests; the key of a table's rows is --key-column COLUMN")
+        if self.input_format != "csv" and self.delimiter is not None:
+            raise UsageError("--delimiter is for CSV")
         if self.system is not None and self.prompt is None:
             raise UsageError("--system needs --prompt")
         for name, _ in self.header_columns:

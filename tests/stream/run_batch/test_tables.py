@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from csv import reader as csv_reader
+from csv import writer as csv_writer
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +13,14 @@ import pytest
 
 from schemas.decode import Decoder
 from stream.errors import UsageError
+from stream.run_batch.beginning import take_up
 from stream.run_batch.files import write_output
+from stream.run_batch.named import words_of_named
+from stream.run_batch.outcome import cells_of
 from stream.run_batch.row import Mark, Row
 from stream.run_batch.source import make_source
+from stream.run_batch.table_out import cells_line, write_table
+from stream.run_batch.unchanged import InputChanged, change_written_down
 from stream.run_batch.wanted import Wanted
 from tests.stream.run_batch.stage import INVALID, SETTINGS, StageOfBatch, custom_id, requests_file
 
@@ -45,8 +52,7 @@ def run(asked: Wanted, failing: str = "") -> None:
         for record in stage.requests():
             stage.answer(record, INVALID if custom_id(record) == failing else None)
 
-    stage.run(answer)
-    write_output(asked, stage.folder)
+    write_output(asked, stage.folder, stage.run(answer))
 
 
 def test_a_row_becomes_a_request_with_its_key_and_headers(tmp_path: Path) -> None:
@@ -158,3 +164,114 @@ def test_a_file_that_is_no_table_is_refused_by_name(tmp_path: Path) -> None:
     path.write_text("no parquet")
     with pytest.raises(UsageError, match=r"in\.parquet cannot be read: "):
         rows(wanted(tmp_path, input=path))
+
+
+def test_cells_that_look_like_comments_quotes_and_delimiters_come_out_whole(tmp_path: Path) -> None:
+    cells = ["#1", "'a", "b'", " c ", 'd"e', "f;g\th|i", "j\r\nk", "\\", "NULL", "\u2028"]
+    with (tmp_path / "in.csv").open("w", encoding="utf-8", newline="") as file:
+        csv_writer(file).writerows([["text", "No 2"], *([cell, "x"] for cell in cells)])
+    run(wanted(tmp_path, input=tmp_path / "in.csv"))
+    with (tmp_path / "out.csv").open(encoding="utf-8", newline="") as file:
+        assert list(csv_reader(file, strict=True)) == [
+            ["text", "No 2", "answer", "error"],
+            *([cell, "x", f"answer to row-{number}", ""] for number, cell in enumerate(cells, 1)),
+        ]
+
+
+def test_a_csv_of_another_delimiter_becomes_parquet(tmp_path: Path) -> None:
+    run(wanted(tmp_path, "out.parquet", input=csv(tmp_path, "id;text\n1;a,b\n"), delimiter=";"))
+    with duckdb.connect() as connection:
+        found = connection.execute(f"SELECT * FROM '{tmp_path / 'out.parquet'}'").fetchall()
+    assert found == [("1", "a,b", "answer to row-1", None)]
+
+
+@pytest.mark.parametrize("cell", ["", '""'])
+def test_a_row_without_an_id_has_no_custom_id(tmp_path: Path, cell: str) -> None:
+    path = csv(tmp_path, f"id,text\n{cell},a\n7,b\n")
+    found = [
+        Decoder().decode(row.value).custom_id for row in rows(wanted(tmp_path, input=path, id_column="id"))
+    ]
+    assert found == [None, "7"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl"])
+@pytest.mark.parametrize("moment", ["asked", "answered"])
+def test_an_input_that_changes_while_it_runs_joins_nothing(tmp_path: Path, kind: str, moment: str) -> None:
+    asked = wanted(tmp_path, f"out.{kind}")
+    stage = StageOfBatch(asked)
+
+    def change() -> None:
+        stage.answer_all()
+        if moment == "asked":
+            csv(tmp_path, REVIEWS.replace("Good", "Poor"))
+
+    with (
+        pytest.raises(InputChanged, match="changed while the batch ran"),
+        change_written_down(asked.input, stage.folder),
+    ):
+        state = stage.run(change)
+        csv(tmp_path, REVIEWS.replace("Good", "Poor"))
+        write_output(asked, stage.folder, state)
+    assert asked.output.exists() == (kind == "jsonl")
+    csv(tmp_path)
+    with pytest.raises(UsageError, match="start over with --fresh"):
+        take_up(asked, stage.folder, fresh=False)
+
+
+def test_an_input_that_shrinks_while_it_runs_is_said_to_have_changed(tmp_path: Path) -> None:
+    asked = wanted(tmp_path)
+    stage = StageOfBatch(asked)
+    csv(tmp_path, "id,text,stars\n1,a,2\n")
+    with pytest.raises(InputChanged), change_written_down(asked.input, stage.folder):
+        stage.run()
+
+
+def test_an_input_that_changes_while_the_table_is_written_makes_no_table(tmp_path: Path) -> None:
+    asked = wanted(tmp_path)
+    stage = StageOfBatch(asked)
+    state = stage.run()
+
+    def changed() -> None:
+        raise InputChanged(asked.input)
+
+    with pytest.raises(InputChanged):
+        write_table(asked.table, stage.folder.cells, (asked.output, "csv"), ("answer", "error"), changed)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in.csv", "out.csv.batch"]
+    write_output(asked, stage.folder, state)
+
+
+def output_line(body: dict[str, Any], **more: Any) -> bytes:
+    return msgspec.json.encode({"custom_id": "a", "error": None, "response": {"body": body}, **more})
+
+
+@pytest.mark.parametrize(
+    ("body", "answer"),
+    [
+        ({"choices": [{"index": 1, "text": "b"}, {"index": 0, "text": "a"}]}, '["a","b"]'),
+        ({"choices": [{"index": 0, "text": '["a"]'}]}, '["a"]'),
+        ({"choices": [{"message": {"content": "a"}}, {"message": {"content": None}}]}, '["a",null]'),
+        ({"choices": [{"message": {"content": None}}]}, None),
+        ({"choices": [{"message": {"content": None, "tool_calls": [{"id": "x"}]}}]}, '[{"id":"x"}]'),
+        (
+            {"choices": [{"message": {"content": "a", "tool_calls": [{"id": "x"}]}}]},
+            '{"content":"a","tool_calls":[{"id":"x"}]}',
+        ),
+        ({"data": [{"index": 0, "embedding": [1.5]}]}, "[1.5]"),
+        ({"data": [{"index": 1, "embedding": [2.5]}, {"index": 0, "embedding": [1.5]}]}, "[[1.5],[2.5]]"),
+        ({"choices": []}, None),
+    ],
+)
+def test_all_answers_of_a_row_stand_in_its_cell(body: dict[str, Any], answer: str | None) -> None:
+    assert cells_of(output_line(body)).answer == answer
+
+
+def test_fields_without_effect_are_counted_by_name(tmp_path: Path) -> None:
+    told = {"ignored": {"paths": ["body.user"], "count": 3}, "clamped": {"max_tokens": 7}}
+    body = {"choices": [{"text": "a"}]}
+    path = tmp_path / "cells.jsonl"
+    path.write_bytes(cells_line(output_line(body)))
+    assert words_of_named(path) is None
+    path.write_bytes(cells_line(output_line(body, headrace=told)) * 2 + cells_line(output_line(body)))
+    words = words_of_named(path) or ""
+    assert words.endswith(": body.user ignored (2), more ignored (2), max_tokens lowered (2)")
+    assert words_of_named(tmp_path / "missing") is None
