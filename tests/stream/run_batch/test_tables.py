@@ -205,13 +205,14 @@ def test_an_input_that_changes_while_it_runs_joins_nothing(tmp_path: Path, kind:
         if moment == "asked":
             csv(tmp_path, REVIEWS.replace("Good", "Poor"))
 
-    with (
-        pytest.raises(InputChanged, match="changed while the batch ran"),
-        change_written_down(asked.input, stage.folder),
-    ):
-        state = stage.run(change)
-        csv(tmp_path, REVIEWS.replace("Good", "Poor"))
-        write_output(asked, stage.folder, state)
+    def whole() -> None:
+        with change_written_down(asked.input, stage.folder):
+            state = stage.run(change)
+            csv(tmp_path, REVIEWS.replace("Good", "Poor"))
+            write_output(asked, stage.folder, state)
+
+    with pytest.raises(InputChanged, match="changed while the batch ran"):
+        whole()
     assert asked.output.exists() == (kind == "jsonl")
     csv(tmp_path)
     with pytest.raises(UsageError, match="start over with --fresh"):
