@@ -8,7 +8,7 @@ from typing import BinaryIO, Final
 from stream.errors import UsageError
 
 _WHAT_TO_DO: Final = "put it back as it was, or start over with --fresh"
-_BUFFER_BYTES: Final = 64 * 1024
+_BUFFER_BYTES: Final = 8 * 1024
 
 
 def check_there(path: Path) -> None:
