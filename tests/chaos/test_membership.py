@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.broker, pytest.mark.chaos, pytest.mark.timeout(900)]
 
 #: Each of two newcomers comes while a transaction is open; that they also leave so, their own bites say.
 REBALANCES = 2
+JOINS = 2
 
 
 def test_who_comes_and_goes_changes_nothing(cluster: Cluster, tmp_path: Path) -> None:
@@ -53,13 +54,15 @@ def test_a_second_dispatcher_joins_and_leaves_and_dies_with_transactions_under_w
 ) -> None:
     with prepared(cluster, tmp_path, Random(6)) as stage:
         cluster.proxy.latency_s = LATENCY_S
-        for killed in (False, True):
+        for killed in (False, True, False, True):  # on a busy machine a join may find no transaction open
             come_and_go(stage, "dispatcher", killed=killed, join_s=PATIENCE_S, work_s=PATIENCE_S)
+            if killed and stage.bites["dispatcher_join"] >= JOINS:
+                break
         cluster.proxy.latency_s = 0.0
         stir(stage, stage.roles["worker-sim-01"])
         stage.send_markers()
         own = ("dispatcher_join", "dispatcher_leave", "dispatcher_die_in_transaction")
         judgement = judge(stage, drain_s=DRAIN_S, required=(*ALWAYS, *own))
     assert judgement.violations == [], judgement.summary()
-    assert stage.bites["dispatcher_join"] == 2
+    assert stage.bites["dispatcher_join"] >= JOINS
     assert stage.bites["dispatcher_rebalance_in_transaction"] >= REBALANCES
