@@ -8,7 +8,7 @@ from pathlib import Path
 import httpx
 from prometheus_client.parser import text_string_to_metric_families
 
-from stream.supervisor.report import read_report
+from stream.role.report import read_report
 
 START_TIMEOUT_S = 180.0
 

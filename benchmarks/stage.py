@@ -17,7 +17,7 @@ from stream.broker.embedded import EmbeddedBroker
 from stream.config.load import load_settings
 from stream.config.settings import Settings
 from stream.log.base import Output, Partition, TopicDescription
-from stream.log.kafka import KafkaLog
+from stream.log.kafka.log import KafkaLog
 from stream.topics.ensure import ensure_topics
 
 ADMIN_TIMEOUT_S = 30.0

@@ -19,7 +19,7 @@ from stream.broker import EmbeddedBroker
 from stream.cli.parser import parse
 from stream.config.load import load_settings
 from stream.log.base import Output, TopicDescription
-from stream.log.kafka import KafkaLog
+from stream.log.kafka.log import KafkaLog
 from stream.run_batch.row import Mark
 from stream.run_batch.source import make_source
 from stream.run_batch.wanted import Wanted

@@ -15,16 +15,16 @@ from collections import Counter, deque
 from collections.abc import Callable, Sequence
 
 from schemas.failure import Failure
+from workers.attempts import CallAttempts, answered_at_once, write_down
 from workers.call import Call, Finished
 from workers.clock import Clock
 from workers.deaths import Deaths
-from workers.ends import Ends
 from workers.engines.base import Answer, Engine, EngineCall
 from workers.errors import ENDS_ATTEMPT, AttemptError, EngineDead, InvalidOutput, TransientEngineError
 from workers.journal import StartJournal
 from workers.listener import Listener
-from workers.rules import Rules, backoff_s
-from workers.run import Run, answered_at_once, write_down
+from workers.outbox import Outbox
+from workers.retry_policy import RetryPolicy, backoff_s
 from workers.verdict import ended_as, expired, poison, verdict
 
 
@@ -34,7 +34,7 @@ class CallLoop:
     def __init__(
         self,
         engine: Engine,
-        rules: Rules,
+        rules: RetryPolicy,
         clock: Clock,
         rng: random.Random,
         journal: StartJournal,
@@ -51,15 +51,15 @@ class CallLoop:
         self._pumping = False
         self._number = 0
         # All bounded by what the Kafka thread hands over: it never exceeds the runner's room.
-        self._known: dict[str, Run] = {}
-        self._inside: dict[str, Run] = {}
-        self._waiting: deque[Run] = deque()
+        self._known: dict[str, CallAttempts] = {}
+        self._inside: dict[str, CallAttempts] = {}
+        self._waiting: deque[CallAttempts] = deque()
         #: To be convicted of the engine's last death, once the next one has shown that it lives.
-        self._accused: list[tuple[Run, str]] = []
+        self._accused: list[tuple[CallAttempts, str]] = []
         #: What has ended, on its way out.
-        self.ends = Ends(listener.ended)
+        self.ends = Outbox(listener.ended)
         #: The suspect that runs with nothing beside it.
-        self._alone: Run | None = None
+        self._alone: CallAttempts | None = None
         self.outcomes: Counter[str] = Counter()
         #: The last batch was answered on the spot, every call of it.
         self.at_once = False
@@ -154,11 +154,11 @@ class CallLoop:
     def _has_slot(self) -> bool:
         return self.engine_is_up and self._alone is None and len(self._inside) < self._rules.slots_max
 
-    def _new_run(self, call: Call, *, journaled: bool) -> Run:
+    def _new_run(self, call: Call, *, journaled: bool) -> CallAttempts:
         if call.id in self._known:
             raise ValueError(f"call {call.id} runs already")
         self._number += 1
-        run = self._known[call.id] = Run(call, self._number, journaled=journaled)
+        run = self._known[call.id] = CallAttempts(call, self._number, journaled=journaled)
         return run
 
     def _start_some(self, calls: Sequence[Call], now_ms: int) -> None:
@@ -187,13 +187,13 @@ class CallLoop:
         else:
             self._await(self._first_run(call, now_ms), asyncio.ensure_future(answer))  # type: ignore[arg-type]
 
-    def _first_run(self, call: Call, now_ms: int) -> Run:
+    def _first_run(self, call: Call, now_ms: int) -> CallAttempts:
         run = self._new_run(call, journaled=True)
         run.count_attempt(now_ms)
         self._inside[call.id] = run
         return run
 
-    def _start(self, run: Run) -> None:
+    def _start(self, run: CallAttempts) -> None:
         now_ms, deadline_ms = self._clock.now_ms(), run.call.deadline_ms
         if deadline_ms is not None and deadline_ms <= now_ms:
             self._end_failed(run, expired(deadline_ms, now_ms))
@@ -213,11 +213,11 @@ class CallLoop:
         else:
             self._await(run, asyncio.ensure_future(answer))  # type: ignore[arg-type]
 
-    def _await(self, run: Run, future: asyncio.Future[Answer]) -> None:
+    def _await(self, run: CallAttempts, future: asyncio.Future[Answer]) -> None:
         run.future = future
         future.add_done_callback(lambda done: self._done(run, done))
 
-    def _done(self, run: Run, future: asyncio.Future[Answer]) -> None:
+    def _done(self, run: CallAttempts, future: asyncio.Future[Answer]) -> None:
         self._guarded(self._judge_end, run, future)
         self.ends.flush_soon()
 
@@ -227,7 +227,7 @@ class CallLoop:
         except BaseException as error:  # asyncio would log it and go on
             self._listener.crashed(error)
 
-    def _judge_end(self, run: Run, future: asyncio.Future[Answer]) -> None:
+    def _judge_end(self, run: CallAttempts, future: asyncio.Future[Answer]) -> None:
         error = None if future.cancelled() else future.exception()
         if run.future is not future:
             return  # abandoned before
@@ -241,7 +241,7 @@ class CallLoop:
         else:
             raise error
 
-    def _attempt_failed(self, run: Run, error: AttemptError) -> None:
+    def _attempt_failed(self, run: CallAttempts, error: AttemptError) -> None:
         if isinstance(error, EngineDead):
             self.engine_died(error)
             return
@@ -261,7 +261,7 @@ class CallLoop:
             self._end_failed(run, failure)
         self.pump()
 
-    def _retry(self, run: Run) -> bool:
+    def _retry(self, run: CallAttempts) -> bool:
         """Again after a pause; False where the deadline leaves no time for it."""
         pause_s = backoff_s(self._rules, run.failures, self._rng) if run.failures else 0.0
         deadline_ms = run.call.deadline_ms
@@ -270,30 +270,30 @@ class CallLoop:
         run.timer = asyncio.get_running_loop().call_later(pause_s, self._again, run)
         return True
 
-    def _again(self, run: Run) -> None:
+    def _again(self, run: CallAttempts) -> None:
         run.timer = None
         self._waiting.append(run)
         self._guarded(self.pump)
         self.ends.flush()
 
-    def _answered(self, run: Run, answer: Answer) -> None:
+    def _answered(self, run: CallAttempts, answer: Answer) -> None:
         self._leave(run)
         self.outcomes["answered"] += 1
         self._end(run, run.answered(answer, self._clock.now_ms()))
         self.pump()
 
-    def _end_failed(self, run: Run, failure: Failure) -> None:
+    def _end_failed(self, run: CallAttempts, failure: Failure) -> None:
         self._leave(run)
         self._end(run, run.failed(failure, self._clock.now_ms()))
 
-    def _end(self, run: Run, finished: Finished) -> None:
+    def _end(self, run: CallAttempts, finished: Finished) -> None:
         del self._known[run.call.id]
         self._deaths.cleared(run.call.source)
         if run.call.named:
             self._journal.evidence.ended(run.call.source)
         self.ends.add(finished)
 
-    def _leave(self, run: Run) -> None:
+    def _leave(self, run: CallAttempts) -> None:
         """It is no longer inside the engine."""
         self._inside.pop(run.call.id, None)
         if self._alone is run:

@@ -12,7 +12,7 @@ from workers.engines.base import Engine
 from workers.errors import EngineBroken, EngineDead, EngineStartError
 from workers.evidence import Keeper
 from workers.probe import probe
-from workers.rules import Rules
+from workers.retry_policy import RetryPolicy
 from workers.stall import StallWatch
 
 _LOG = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ class EngineLife:
     def __init__(
         self,
         engine: Engine,
-        rules: Rules,
+        rules: RetryPolicy,
         clock: Clock,
         evidence: Keeper,
         crashed: Callable[[BaseException], None],

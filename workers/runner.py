@@ -23,7 +23,7 @@ from workers.errors import EngineDead, EngineStartError
 from workers.journal import StartJournal
 from workers.listener import Listener
 from workers.preparation import Preparation
-from workers.rules import Rules
+from workers.retry_policy import RetryPolicy
 
 #: How often a waiting start looks whether it shall give up.
 START_LOOK_S = 0.1
@@ -33,7 +33,7 @@ class Runner:
     """Runs calls in one engine. Its methods belong to one thread, the one that owns Kafka."""
 
     def __init__(
-        self, engine: Engine, rules: Rules, clock: Clock, rng: random.Random, journal: StartJournal
+        self, engine: Engine, rules: RetryPolicy, clock: Clock, rng: random.Random, journal: StartJournal
     ) -> None:
         listener = Listener(ended=self._publish, engine_died=self._engine_died, crashed=self._crashed)
         self._calls = CallLoop(engine, rules, clock, rng, journal, listener)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from workers.rules import Rules
+from workers.retry_policy import RetryPolicy
 
 
 class StallWatch:
     """Fed now and then with what the engine did; says whether it hangs. Time comes in, so it is a plain value."""
 
-    def __init__(self, rules: Rules, now_s: float) -> None:
+    def __init__(self, rules: RetryPolicy, now_s: float) -> None:
         self._rules = rules
         self._seen: tuple[int, int] | None = None
         self._last_s = now_s

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from schemas.failure import ErrorClass, Failure, Stage
 from workers.errors import AttemptError, InvalidOutput, RequestRejected, TransientEngineError
-from workers.rules import Rules
+from workers.retry_policy import RetryPolicy
 
 
 class Verdict(NamedTuple):
@@ -21,7 +21,7 @@ def verdict(
     *,
     failures: int,
     invalid_outputs: int,
-    rules: Rules,
+    rules: RetryPolicy,
 ) -> Verdict:
     """`failures` and `invalid_outputs` count this record's attempts that ended so, this one included."""
     if isinstance(error, RequestRejected):

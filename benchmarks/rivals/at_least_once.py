@@ -19,12 +19,12 @@ from stream.cli.installation import find_installation
 from stream.cli.logs import log_to_stderr
 from stream.cli.options import installation_options
 from stream.errors import LogError
-from stream.log import kafka_settings
 from stream.log.base import GroupStamp, OffsetCommit, Outcome, Output, Success, nowhere
-from stream.log.kafka import KafkaLog
-from stream.log.kafka_consumer import KafkaConsumer
+from stream.log.kafka import settings as kafka_settings
+from stream.log.kafka.consumer import KafkaConsumer
+from stream.log.kafka.log import KafkaLog
 from stream.log.plain import DELIVERY_S_MAX
-from stream.worker.run import run_worker
+from stream.worker.role import run_worker
 
 FLUSH_S = 30.0
 

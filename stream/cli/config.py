@@ -18,8 +18,8 @@ from stream.config.placed import Remark, remarks
 from stream.config.settings import Settings
 from stream.config.toml_lines import lines_of_keys
 from stream.errors import ConfigError, LogError, LoginRefused, UsageError
-from stream.log.kafka import kafka_log
-from stream.place import Place
+from stream.log.kafka.log import kafka_log
+from stream.process_context import ProcessContext
 
 EXIT_FOUND: Final = 2
 CONNECT_S: Final = 10.0
@@ -89,7 +89,9 @@ def _hub() -> Path:
 def _reached(settings: Settings) -> Iterator[Remark]:
     """A remark for each that does not answer."""
     if settings.kafka is not None:
-        place = Place(settings.kafka.bootstrap_servers, DEFAULT_STATE_DIR, "check", settings.kafka.client)
+        place = ProcessContext(
+            settings.kafka.bootstrap_servers, DEFAULT_STATE_DIR, "check", settings.kafka.client
+        )
         try:
             kafka_log(place).admin().topics(CONNECT_S)
         except LoginRefused as refused:

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TextIO
 
-from stream.cli.away import Away
+from stream.cli.broker_away import BrokerAway
 from stream.cli.consuming import Consuming, Wish
 from stream.cli.deadline import Deadline
 from stream.cli.installation import find_installation
@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
     wish = Wish(arguments.count, arguments.follow, arguments.custom_id)
     line_of = value_line if arguments.values else record_line
     consuming = Consuming(log, partitions, deadline, from_latest=arguments.begin == "latest")
-    away = Away(log.admin(), _tell)
+    away = BrokerAway(log.admin(), _tell)
     with _opened(arguments.out) as out:
 
         def write(record: Record) -> None:

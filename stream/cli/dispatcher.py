@@ -8,7 +8,7 @@ from stream.cli.installation import find_installation
 from stream.cli.logs import log_to_stderr
 from stream.cli.options import installation_options, slot
 from stream.cli.parser import Commands
-from stream.dispatcher.run import run_dispatcher
+from stream.dispatcher.role import run_dispatcher
 
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:

@@ -17,8 +17,8 @@ from stream.cli.settings import checked_settings
 from stream.config.settings import Settings
 from stream.errors import LogTimeout, UsageError
 from stream.log.base import Log
-from stream.log.kafka import kafka_log
-from stream.place import Place
+from stream.log.kafka.log import kafka_log
+from stream.process_context import ProcessContext
 from stream.processes.identity import Identity
 
 RUNTIME_FILE: Final = "runtime.json"
@@ -96,11 +96,11 @@ class Installation:
                     "take another --slot, or another --state-dir"
                 )
 
-    def place(self, process_name: str) -> Place:
+    def place(self, process_name: str) -> ProcessContext:
         """Where a role, or a command under this name, works."""
         kafka = self.settings.kafka
         client = dict(kafka.client) if kafka else {}
-        return Place(self.bootstrap_servers, self.state_dir, process_name, client)
+        return ProcessContext(self.bootstrap_servers, self.state_dir, process_name, client)
 
 
 def find_installation(arguments: argparse.Namespace) -> Installation:

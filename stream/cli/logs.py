@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import logging
 
-from stream.cli.seldom import Seldom
+from stream.cli.log_throttle import LogThrottle
 
 
 def log_to_stderr() -> None:
     """From INFO on, with time and place. stdout is for what a program may read."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
     for handler in logging.getLogger().handlers:
-        if not any(isinstance(each, Seldom) for each in handler.filters):
-            handler.addFilter(Seldom())
+        if not any(isinstance(each, LogThrottle) for each in handler.filters):
+            handler.addFilter(LogThrottle())
 
 
 def log_nowhere() -> None:

@@ -6,14 +6,14 @@ import argparse
 from typing import Final
 
 from stream.cli.deadline import Deadline
+from stream.cli.group_position import GroupPosition
 from stream.cli.installation import find_installation
 from stream.cli.options import installation_options, json_option, offsets, partition, timeout_option
 from stream.cli.parser import Commands
-from stream.cli.setaside.fresh_map import write_fresh_map
-from stream.cli.setaside.listing import list_set_aside
-from stream.cli.setaside.partitions import distrusted_one
-from stream.cli.setaside.skip import skip
-from stream.cli.standing import Standing
+from stream.cli.quarantined.fresh_map import write_fresh_map
+from stream.cli.quarantined.listing import list_set_aside
+from stream.cli.quarantined.partitions import distrusted_one
+from stream.cli.quarantined.skip import skip
 from stream.config.settings import Settings
 from stream.log.base import Log, Partition
 
@@ -75,7 +75,7 @@ def _skip(log: Log, settings: Settings, place: Partition, first: int, last: int)
     return 0
 
 
-def replay_offset(standing: Standing, begin: str) -> int:
+def replay_offset(standing: GroupPosition, begin: str) -> int:
     """The committed base, or the log's start where that is asked for or the base lies outside the log."""
     if begin == "start" or standing.committed is None or not standing.low <= standing.base <= standing.end:
         return standing.low

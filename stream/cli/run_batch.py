@@ -10,9 +10,9 @@ from schemas.lane import LANES
 from stream.cli.options import installation_options, positive
 from stream.cli.parser import Commands
 from stream.run_batch.engine_flags import ENGINE_FLAGS, add_flags, engine_options
-from stream.run_batch.run import run_batch
 from stream.run_batch.table import FORMATS
 from stream.run_batch.wanted import Wanted
+from stream.run_batch.whole_batch import run_batch
 
 DESCRIPTION: Final = (
     "A drop-in for `vllm run-batch` that goes on after any kill: give the same command again. Uses the installation "

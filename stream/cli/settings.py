@@ -9,7 +9,7 @@ from stream.config.load import load_settings
 from stream.config.settings import Settings
 from stream.config.toml_lines import lines_of_keys
 from stream.errors import ConfigError
-from stream.log.kafka_check import client_problems
+from stream.log.kafka.settings_check import client_problems
 
 
 def checked_settings(path: Path | None) -> Settings:

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from stream.cli.installation import Installation, find_installation
 from stream.cli.options import installation_options, json_option, seconds
-from stream.cli.overview.pace import duration
+from stream.cli.overview.eta import duration
 from stream.cli.overview.report import Report, beside_lanes, processes, status_report
 from stream.cli.overview.who_runs import is_dead, who_runs
 from stream.cli.parser import Commands

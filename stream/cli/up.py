@@ -14,7 +14,7 @@ from stream.cli.parser import Commands
 from stream.cli.settings import checked_settings
 from stream.cli.start_lines import start_lines
 from stream.supervisor.detached import start_detached
-from stream.supervisor.run import run_up
+from stream.supervisor.up import run_up
 
 #: A large model loads for minutes; a start attempt ends by itself after half an hour.
 READY_TIMEOUT_S: Final = 1800.0

@@ -10,7 +10,7 @@ from stream.cli.options import installation_options, slot
 from stream.cli.parser import Commands
 from stream.config.findings import nearest
 from stream.errors import UsageError
-from stream.worker.run import run_worker
+from stream.worker.role import run_worker
 
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:

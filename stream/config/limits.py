@@ -5,8 +5,8 @@ from __future__ import annotations
 from stream.config.rules import whole
 from stream.config.settings import MIB, OWN_BYTES_MAX, Limits
 from stream.config.table import Table
-from stream.ledger.offset_map import open_records_bound
-from stream.log.kafka_settings import MESSAGE_BYTES_MAX
+from stream.exactly_once.offset_map import open_records_bound
+from stream.log.limits import MESSAGE_BYTES_MAX
 
 
 def read_limits(table: Table) -> Limits:

@@ -21,12 +21,12 @@ from stream.demo.samples import samples
 from stream.demo.show import ROWS, Shown, dead_letters_table, progress_bar, results_table, tally_lines
 from stream.demo.tally import Outcome, tally
 from stream.errors import UsageError
-from stream.log.kafka import kafka_log
-from stream.place import Place
-from stream.supervisor.atomic import replace_text
+from stream.log.kafka.log import kafka_log
+from stream.process_context import ProcessContext
+from stream.role.atomic_file import replace_text
 from stream.supervisor.lock import state_dir_lock
-from stream.supervisor.run import end_predecessor
 from stream.supervisor.runtime import RuntimeFile
+from stream.supervisor.up import end_predecessor
 from workers.journal import journal_path, read_totals
 
 ENDPOINT: Final = "smollm2"
@@ -88,7 +88,7 @@ def run(arguments: argparse.Namespace) -> int:
         with start_lines(console) as told:
             bootstrap = installation.wait_ready(told)
         console.print(f"ready after {time.monotonic() - begin:.1f} s: Kafka at {bootstrap}", highlight=False)
-        place = Place(bootstrap, arguments.state_dir.absolute(), "demo")
+        place = ProcessContext(bootstrap, arguments.state_dir.absolute(), "demo")
         exact = _main_job(console, installation, place, kill, Shown(arguments.rows, arguments.engine))
     except KeyboardInterrupt:
         console.print("interrupted: stopping all that was started …")
@@ -131,7 +131,7 @@ def _refuse_foreign(state_dir: Path) -> None:
 
 
 def _main_job(
-    console: Console, installation: DemoInstallation, place: Place, kill: str, shown: Shown
+    console: Console, installation: DemoInstallation, place: ProcessContext, kill: str, shown: Shown
 ) -> bool:
     log, begin, killed = kafka_log(place), time.monotonic(), None
     lines = samples(ENDPOINT)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from stream.config.settings import Limits
+from stream.dispatcher.assignment import Assignment
 from stream.dispatcher.batch import Batch, Batches
-from stream.dispatcher.owned import Owned
-from stream.dispatcher.parts import Parts
+from stream.dispatcher.dependencies import DispatcherDependencies
 from stream.dispatcher.tally import Tally
 from stream.errors import LogError, LogFenced
 from stream.log import reasons
@@ -49,10 +49,10 @@ class Commits:
     def __init__(
         self,
         producer: LogProducer,
-        owned: Owned,
+        owned: Assignment,
         batches: Batches,
         limits: Limits,
-        parts: Parts,
+        parts: DispatcherDependencies,
         tally: Tally,
         refused: Refused,
     ) -> None:

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Sequence
 
 from schemas.errors import RegistryUnavailable
+from stream.dispatcher.assignment import Assignment
 from stream.dispatcher.batch import Batches
-from stream.dispatcher.owned import Owned
-from stream.dispatcher.parts import Parts
+from stream.dispatcher.dependencies import DispatcherDependencies
 from stream.dispatcher.position import Position, Waiting
 from stream.dispatcher.router import Router
 from stream.errors import LogTimeout
@@ -21,7 +21,9 @@ log = logging.getLogger(__name__)
 class Intake:
     """Fills the batch. Records that wait are at most what one poll gave, for their partition is paused at once."""
 
-    def __init__(self, owned: Owned, router: Router, batches: Batches, parts: Parts) -> None:
+    def __init__(
+        self, owned: Assignment, router: Router, batches: Batches, parts: DispatcherDependencies
+    ) -> None:
         self._owned = owned
         self._consumer = owned.consumer
         self._router = router

@@ -6,19 +6,19 @@ import logging
 
 from schemas.decode import Decoder
 from stream.config.settings import Settings, slot_name
+from stream.dispatcher.assignment import Assignment
 from stream.dispatcher.batch import Batches
 from stream.dispatcher.bindings import Bindings
 from stream.dispatcher.commits import Commits, Refused
+from stream.dispatcher.dead_letters import DeadLetters
+from stream.dispatcher.dependencies import DispatcherDependencies
 from stream.dispatcher.intake import Intake
-from stream.dispatcher.lag import LagWatch
-from stream.dispatcher.letters import Letters
-from stream.dispatcher.owned import Owned
-from stream.dispatcher.parts import Parts
-from stream.dispatcher.places import Places
-from stream.dispatcher.refusals import Refusals
+from stream.dispatcher.lag_watch import LagWatch
+from stream.dispatcher.placement import Placement
+from stream.dispatcher.rejection import Rejections
+from stream.dispatcher.reply_topics import ReplyTopicChecks
 from stream.dispatcher.router import Router
 from stream.dispatcher.tally import Tally
-from stream.dispatcher.targets import Targets
 from stream.log.base import LogAdmin
 from stream.log.fence import twins_told_apart
 
@@ -37,7 +37,7 @@ def nothing() -> None:
 class Dispatcher:
     """One member of the dispatchers' group. `run` returns when it was asked to stop."""
 
-    def __init__(self, settings: Settings, slot: int, parts: Parts, admin: LogAdmin) -> None:
+    def __init__(self, settings: Settings, slot: int, parts: DispatcherDependencies, admin: LogAdmin) -> None:
         name = slot_name(settings.dispatcher_group, slot)
         self._parts = parts
         self._records_max = settings.limits.txn_records_max
@@ -50,9 +50,9 @@ class Dispatcher:
             assignor="roundrobin",
             regex_refresh_ms=REGEX_REFRESH_MS,
         )
-        self._owned = Owned(self._consumer, admin, self._bindings, self._batches, parts)
-        letters = Letters(settings, admin)
-        targets = Targets(settings, admin, parts.clock_s)
+        self._owned = Assignment(self._consumer, admin, self._bindings, self._batches, parts)
+        letters = DeadLetters(settings, admin)
+        targets = ReplyTopicChecks(settings, admin, parts.clock_s)
         router = self._router(settings, letters, targets, admin)
         self._intake = Intake(self._owned, router, self._batches, parts)
         tally = Tally(settings, parts.metrics, parts.now_ms)
@@ -68,14 +68,16 @@ class Dispatcher:
         self._lag = LagWatch(self._owned, self._batches, admin, parts)
         self._running = False
 
-    def _router(self, settings: Settings, letters: Letters, targets: Targets, admin: LogAdmin) -> Router:
+    def _router(
+        self, settings: Settings, letters: DeadLetters, targets: ReplyTopicChecks, admin: LogAdmin
+    ) -> Router:
         decoder = Decoder(
             avro=self._bindings.avro,
             registry=self._parts.registry,
             value_bytes_max=settings.limits.value_bytes_max,
         )
-        refusals = Refusals(settings, letters, targets, self._batches)
-        places = Places(settings, admin.topics(self._parts.rules.offsets_try_s))
+        refusals = Rejections(settings, letters, targets, self._batches)
+        places = Placement(settings, admin.topics(self._parts.rules.offsets_try_s))
         return Router(settings, places, decoder, targets, refusals)
 
     def run(self) -> None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from stream.dispatcher.bindings import Inlet
 from stream.errors import LedgerBroken
-from stream.ledger.offset_map import OffsetMap, encode
+from stream.exactly_once.offset_map import OffsetMap, encode
 from stream.log.base import OffsetCommit, Partition, Record
 
 

@@ -6,9 +6,9 @@ import logging
 from collections.abc import Collection, Mapping
 from itertools import chain
 
+from stream.dispatcher.assignment import Assignment
 from stream.dispatcher.batch import Batches
-from stream.dispatcher.owned import Owned
-from stream.dispatcher.parts import Parts
+from stream.dispatcher.dependencies import DispatcherDependencies
 from stream.dispatcher.retention import Half, Oldest, first_written_ms, in_words, retention_ms, used
 from stream.errors import LogError, LogTimeout
 from stream.log.base import LogAdmin, Partition, TopicDescription
@@ -20,7 +20,9 @@ log = logging.getLogger(__name__)
 class RetentionWatch:
     """Looks at the records that were read and are not committed. Where a retention is unknown nothing is reported."""
 
-    def __init__(self, owned: Owned, batches: Batches, admin: LogAdmin, parts: Parts) -> None:
+    def __init__(
+        self, owned: Assignment, batches: Batches, admin: LogAdmin, parts: DispatcherDependencies
+    ) -> None:
         self._owned = owned
         self._batches = batches
         self._admin = admin

@@ -11,9 +11,9 @@ from schemas.routing import lane_of, tenant_of
 from stream.config.findings import nearest
 from stream.config.settings import Settings
 from stream.dispatcher.bindings import Inlet
-from stream.dispatcher.places import Places, stamp, travelling
-from stream.dispatcher.refusals import Refusals
-from stream.dispatcher.targets import Targets
+from stream.dispatcher.placement import Placement, stamp, travelling
+from stream.dispatcher.rejection import Rejections
+from stream.dispatcher.reply_topics import ReplyTopicChecks
 from stream.errors import TooManyHeaders
 from stream.log.base import Output, Record
 
@@ -25,7 +25,12 @@ class Router:
     """Decides; reads no topic and writes none. `now_ms` is set once a batch: the clock of deadlines."""
 
     def __init__(
-        self, settings: Settings, places: Places, decoder: Decoder, targets: Targets, refusals: Refusals
+        self,
+        settings: Settings,
+        places: Placement,
+        decoder: Decoder,
+        targets: ReplyTopicChecks,
+        refusals: Rejections,
     ) -> None:
         self._maps = places.maps
         self._find = places.find

@@ -9,6 +9,8 @@ from stream.log.base import GroupStamp, OffsetCommit
 
 #: The limit of an offset map, in UTF-16 characters: the broker's 4096 less the binding's trailing NUL.
 METADATA_CHARS_MAX: Final = 4095
+#: One record. Our own refusal is the topic's limit, not the client's: above the dead-letter topics' 17 MiB and their headers.
+MESSAGE_BYTES_MAX: Final = 20 * 1024 * 1024
 
 
 def check_offsets(offsets: Sequence[OffsetCommit], group: GroupStamp | None) -> None:

@@ -32,7 +32,7 @@ class Wanted:
     #: Any name of one: `partition/offset` of the letter, position of the input record, or custom_id.
     name: str | None = None
 
-    def matches(self, found: Found) -> bool:
+    def matches(self, found: FoundLetter) -> bool:
         letter = found.letter
         return (
             (self.error_class is None or letter.failure.error_class == self.error_class)
@@ -47,7 +47,7 @@ class Wanted:
         return self == Wanted()
 
 
-class Found(NamedTuple):
+class FoundLetter(NamedTuple):
     """A dead letter and where it lies."""
 
     partition: int
@@ -80,7 +80,7 @@ def find_dead_letters(
     settings: Settings,
     wanted: Wanted = Wanted(),
     newer: Callable[[NewerVersion], None] = refuse,
-) -> Iterator[Found]:
+) -> Iterator[FoundLetter]:
     """Everything on the topic that is wanted, up to its present end; LogTimeout.
 
     `newer` is called with one that a later version wrote, and where it lies; where it returns, the others follow.
@@ -96,7 +96,7 @@ def find_dead_letters(
             except NewerVersion as wrong:
                 newer(NewerVersion(f"{record.topic()}/{record.partition()}/{record.offset()}: {wrong}"))
                 continue
-            found = Found(record.partition(), record.offset(), record.timestamp()[1], letter)
+            found = FoundLetter(record.partition(), record.offset(), record.timestamp()[1], letter)
             if wanted.matches(found):
                 yield found
     finally:

@@ -13,7 +13,7 @@ import msgspec
 from schemas.headers import FORMAT_VERSION, VERSION
 from stream.config.settings import Settings
 from stream.log.base import Log, Output
-from stream.replay.find import PATIENCE_S, Found
+from stream.replay.find import PATIENCE_S, FoundLetter
 
 REASON_CHARS_MAX: Final = 1_000
 
@@ -54,7 +54,7 @@ def system_ms() -> int:
     return time.time_ns() // 1_000_000
 
 
-def marker_record(found: Found, marker: Marker, settings: Settings) -> Output:
+def marker_record(found: FoundLetter, marker: Marker, settings: Settings) -> Output:
     """The marker as it lies on its topic, under the place of its letter."""
     headers: list[tuple[str, bytes | None]] = [(VERSION, b"%d" % FORMAT_VERSION)]
     return Output(
@@ -94,7 +94,7 @@ class Markers:
         finally:
             reader.close()
 
-    def of(self, found: Found) -> Marker | None:
+    def of(self, found: FoundLetter) -> Marker | None:
         """What was decided about it last; None: nothing yet."""
         return self.at(found.place, str(found.letter.source))
 

@@ -10,7 +10,7 @@ from uuid import uuid4
 from stream.config.settings import Settings
 from stream.errors import LogError, LogFenced
 from stream.log.base import Aborted, Fenced, Log, LogProducer, Outcome, Output, Success, Unknown, nowhere
-from stream.replay.find import Found
+from stream.replay.find import FoundLetter
 from stream.replay.markers import Kind, Marker, Markers, digest_of, marker_record, system_ms
 
 #: Dead letters that share a transaction.
@@ -24,7 +24,7 @@ ATTEMPTS_MAX: Final = 10
 class Done(NamedTuple):
     """What became of one dead letter. `would`: a dry run found nothing against it. `already`: it went back before."""
 
-    found: Found
+    found: FoundLetter
     outcome: Literal["replayed", "edited", "closed", "would", "already", "was closed", "refused"]
     #: Why it was refused, or closed before.
     why: str = ""
@@ -33,7 +33,7 @@ class Done(NamedTuple):
 class Step(NamedTuple):
     """A decision about one dead letter. `back`: the record that returns to its input topic."""
 
-    found: Found
+    found: FoundLetter
     kind: Kind
     back: Output | None = None
     reason: str | None = None
@@ -91,7 +91,7 @@ class Once:
         self._before = self.markers.runs
         self._life = 0 if producer is None else producer.lives
 
-    def earlier(self, found: Found) -> Done | None:
+    def earlier(self, found: FoundLetter) -> Done | None:
         """What stands against a decision: one that was made before. LogFenced where another command made it beside us."""
         marker = self.markers.of(found)
         if marker is None or (self._again and marker.run in self._before):

@@ -10,7 +10,7 @@ from schemas.carry import split_replay
 from schemas.source import Source
 from stream.log.base import LogAdmin, Partition, Record
 from stream.log.readable import safe_headers
-from stream.replay.find import Found
+from stream.replay.find import FoundLetter
 from stream.replay.markers import Kind, Marker, Markers, digest_of
 
 
@@ -23,7 +23,7 @@ class Sent(NamedTuple):
     digest: str
 
 
-def sent_for(found: Found, marker: Marker) -> Sent | None:
+def sent_for(found: FoundLetter, marker: Marker) -> Sent | None:
     """What went back for this letter; None where nothing did, or where the letter lacks what it would be known by."""
     letter = found.letter
     if marker.kind == Kind.CLOSED or letter.key_omitted is not None:
@@ -62,7 +62,7 @@ class WentBack:
         self._sent: dict[str, Sent] = {}
         self._begin: dict[Partition, int] = {}
 
-    def add(self, found: Found, marker: Marker | None) -> None:
+    def add(self, found: FoundLetter, marker: Marker | None) -> None:
         """A letter and what was decided about it."""
         went = None if marker is None else sent_for(found, marker)
         if went is not None:

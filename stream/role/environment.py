@@ -11,15 +11,15 @@ from schemas.registry_client import RegistryClient
 from stream.config.settings import Settings
 from stream.fault_points import VARIABLE, FaultPoints
 from stream.log.base import nowhere
-from stream.role.asking import AskingRegistry
+from stream.role.async_registry import AsyncRegistry
 
 
-def registry_of(settings: Settings) -> AskingRegistry | None:
+def registry_of(settings: Settings) -> AsyncRegistry | None:
     """The schema registry, asked on a thread of its own; None where none is configured. To be closed."""
     if settings.registry_url is None:
         return None
     client = RegistryClient(settings.registry_url, time.monotonic)
-    return AskingRegistry(Registry(client, time.monotonic), client.close)
+    return AsyncRegistry(Registry(client, time.monotonic), client.close)
 
 
 def fault_points() -> Callable[[str], None]:

@@ -9,9 +9,9 @@ import msgspec
 
 from stream.errors import LogTimeout, StreamError, WaitedTooLong
 from stream.log.base import LogReader, Partition
+from stream.run_batch.dependencies import BatchDependencies
+from stream.run_batch.eta import Tempo
 from stream.run_batch.outcome import outcome_of
-from stream.run_batch.pace import Tempo
-from stream.run_batch.parts import Parts
 from stream.run_batch.row import Mark
 from stream.run_batch.state import State
 
@@ -29,7 +29,7 @@ CATCH_UP_S: Final = 300.0
 class Batch:
     """From a state to every row's outcome. A wish to stop is asked for between two turns, never in the middle of one."""
 
-    def __init__(self, state: State, parts: Parts) -> None:
+    def __init__(self, state: State, parts: BatchDependencies) -> None:
         self._state = state
         self._parts = parts
         self._positions = {_partition(name): offset for name, offset in state.positions.items()}

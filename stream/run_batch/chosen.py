@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from stream.cli.beats import last_beats
+from stream.cli.heartbeats import last_beats
 from stream.cli.installation import Installation, find_installation
 from stream.cli.settings import checked_settings
 from stream.errors import UsageError

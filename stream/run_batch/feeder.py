@@ -13,8 +13,8 @@ from typing import Final
 from stream.errors import LogError, LogFenced, UsageError
 from stream.log import reasons
 from stream.log.base import Aborted, Fenced, Log, Success, Unknown
+from stream.run_batch.batch_headers import mark_output, request_output
 from stream.run_batch.row import Mark, Row, Rows
-from stream.run_batch.travel import mark_output, request_output
 
 #: Of one transaction: large enough to cost little, small enough to be over in a moment.
 CHUNK_ROWS_MAX: Final = 1_000

@@ -11,8 +11,8 @@ from schemas.custom_id import custom_id_in
 from schemas.headers import DLQ_PREFIX, Headers
 from stream.log.base import Record
 from stream.log.readable import safe_headers
+from stream.run_batch.batch_headers import ROW, error_line, read_mark
 from stream.run_batch.row import Mark
-from stream.run_batch.travel import ROW, error_line, read_mark
 
 _NULL: Final = msgspec.Raw(b"null")
 

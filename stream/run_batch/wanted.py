@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any, Final
 
 from stream.errors import UsageError
+from stream.run_batch.batch_headers import OWN
 from stream.run_batch.distinct import refuse_shared
 from stream.run_batch.fingerprint import fingerprint
 from stream.run_batch.folder import beside_of, folder_of
 from stream.run_batch.table import Format, Table, format_of
-from stream.run_batch.travel import OWN
 
 #: Options that make requests of rows, and mean nothing for an input that holds requests.
 _OF_TABLES: Final = (

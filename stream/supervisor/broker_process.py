@@ -15,7 +15,7 @@ from stream.broker.ports import choose_ports, is_free
 from stream.errors import BrokerError
 from stream.processes import Identity
 from stream.processes.listener import listener_of
-from stream.supervisor.atomic import replace_text
+from stream.role.atomic_file import replace_text
 from stream.supervisor.process import Seen
 
 log = logging.getLogger(__name__)

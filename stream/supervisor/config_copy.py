@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from stream.config.folder import with_folder
-from stream.supervisor.atomic import replace_text
+from stream.role.atomic_file import replace_text
 
 COPY_NAME: Final = "config.toml"
 

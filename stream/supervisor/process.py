@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
 from stream.processes import Child, Identity
-from stream.supervisor.report import Report, RoleState, read_report, report_file
+from stream.role.report import Report, RoleState, read_report, report_file
 
 #: Enough of a log's end for its last line.
 LOG_TAIL_BYTES: Final = 4096

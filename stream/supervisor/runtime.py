@@ -7,7 +7,7 @@ from pathlib import Path
 
 import msgspec
 
-from stream.supervisor.atomic import replace_text
+from stream.role.atomic_file import replace_text
 from stream.supervisor.restart import ProcessState
 
 log = logging.getLogger(__name__)

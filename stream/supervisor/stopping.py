@@ -12,8 +12,8 @@ from typing import Final, Literal
 from stream.errors import StreamError, WaitedTooLong
 from stream.processes import Identity, identity_of
 from stream.supervisor.lock import holder_of, state_dir_lock
-from stream.supervisor.run import end_predecessor
 from stream.supervisor.runtime import Runtime, RuntimeFile
+from stream.supervisor.up import end_predecessor
 
 POLL_S: Final = 0.1
 Ended = Literal["nothing", "stopped", "leftovers"]

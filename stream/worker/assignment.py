@@ -6,17 +6,17 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from stream.commit.committer import Committer
-from stream.commit.open_record import OpenRecord
-from stream.commit.reconcile import patiently
 from stream.errors import MapUnreadable
-from stream.ledger.ledger import LedgerLimits, PartitionLedger
-from stream.ledger.offset_map import OffsetMap, decode
+from stream.exactly_once.committer import Committer
+from stream.exactly_once.ledger import LedgerLimits, PartitionLedger
+from stream.exactly_once.offset_map import OffsetMap, decode
+from stream.exactly_once.reconcile import patiently
+from stream.exactly_once.work_item import WorkItem
 from stream.log.base import Committed, LogAdmin, LogConsumer, Partition, Watermarks
 from stream.metrics.base import Metrics
-from stream.worker.adoption import Orphans
-from stream.worker.rules import Rules
-from stream.worker.share import Quarantine, Share
+from stream.worker.in_flight import InFlightCalls
+from stream.worker.limits import WorkerLimits
+from stream.worker.owned_partitions import OwnedPartitions, Quarantine
 from workers.evidence import Keeper
 
 _LOG = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ class Position:
     """Where a partition is read on from, and the ledger that knows what is done; or why it is quarantined."""
 
     begin: int
-    ledger: PartitionLedger[OpenRecord] | None
+    ledger: PartitionLedger[WorkItem] | None
     problem: str = ""
 
 
@@ -40,10 +40,10 @@ class Left:
     convicted: bool
 
     @classmethod
-    def of(cls, ledger: PartitionLedger[OpenRecord]) -> Left | None:
+    def of(cls, ledger: PartitionLedger[WorkItem]) -> Left | None:
         if not ledger.counted or ledger.committed is None:
             return None
-        return cls(ledger.committed, ledger.condemned is not None)
+        return cls(ledger.committed, ledger.convicted is not None)
 
     def without_us(self, found: OffsetMap) -> OffsetMap:
         """We live: our mark is no death, and what ran here alone has killed nobody."""
@@ -68,7 +68,7 @@ def position_of(
         loaded = left.without_us(loaded)
     if committed is not None and not metadata:
         _LOG.warning("%s: no map at offset %d: nothing above it counts as done", partition, offset)
-    ledger = PartitionLedger[OpenRecord](partition, loaded, marks.high, limits)
+    ledger = PartitionLedger[WorkItem](partition, loaded, marks.high, limits)
     ledger.committed = committed
     return Position(max(offset, marks.low), ledger)
 
@@ -79,13 +79,13 @@ class Assignment:
     def __init__(  # noqa: PLR0913 - its parts, by name
         self,
         *,
-        share: Share,
-        orphans: Orphans,
+        share: OwnedPartitions,
+        orphans: InFlightCalls,
         committer: Committer,
         consumer: LogConsumer,
         admin: LogAdmin,
         limits: LedgerLimits,
-        rules: Rules,
+        rules: WorkerLimits,
         clock_s: Callable[[], float],
         metrics: Metrics,
         evidence: Keeper,
@@ -147,14 +147,14 @@ class Assignment:
         _LOG.warning("lost %d partitions: nothing of them is committed", len(partitions))
         self._orphans.forget(self._drop(partitions))
 
-    def _acquit(self, ledger: PartitionLedger[OpenRecord]) -> None:
+    def _acquit(self, ledger: PartitionLedger[WorkItem]) -> None:
         """The record that the map names had not started when our predecessor died, or had ended."""
-        place = f"{ledger.partition.topic}/{ledger.partition.partition}/{ledger.condemned}"
-        if ledger.condemned is not None and self._evidence.acquits(place, ledger.deaths_past):
+        place = f"{ledger.partition.topic}/{ledger.partition.partition}/{ledger.convicted}"
+        if ledger.convicted is not None and self._evidence.acquits(place, ledger.deaths_past):
             _LOG.warning("%s was to run alone, but did not when the process died: it is not convicted", place)
-            ledger.condemned = None
+            ledger.convicted = None
 
-    def _drop(self, partitions: Sequence[Partition]) -> list[PartitionLedger[OpenRecord]]:
+    def _drop(self, partitions: Sequence[Partition]) -> list[PartitionLedger[WorkItem]]:
         dropped = self._share.drop(partitions)
         for ledger in dropped:
             left = Left.of(ledger)
@@ -178,7 +178,7 @@ class Assignment:
         self._share.quarantined[partition] = Quarantine(problem, committed)
         self._consumer.pause([partition])
 
-    def _count_gap(self, ledger: PartitionLedger[OpenRecord], marks: Watermarks) -> None:
+    def _count_gap(self, ledger: PartitionLedger[WorkItem], marks: Watermarks) -> None:
         gap = marks.low - ledger.base
         if gap > 0:
             _LOG.error("%s: %d offsets below the log start were never read", ledger.partition, gap)

@@ -8,8 +8,8 @@ from collections.abc import Collection
 from typing import Final, NamedTuple
 
 from cache.session_key import session_hash
-from stream.commit.plan import Ledger
-from stream.ledger.order import SessionKey
+from stream.exactly_once.session_order import SessionKey
+from stream.exactly_once.transaction import Ledger
 from stream.log.base import Partition
 from stream.metrics.base import Metrics
 

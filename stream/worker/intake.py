@@ -11,16 +11,16 @@ from schemas.headers import Headers
 from schemas.lane import Lane
 from schemas.weight import record_weight
 from schemas.work_record import parse_work
-from stream.commit.open_record import OpenRecord
-from stream.commit.plan import Ledger
 from stream.errors import MapUnreadable
+from stream.exactly_once.transaction import Ledger
+from stream.exactly_once.work_item import WorkItem
 from stream.log.base import EndOfPartition, LogConsumer, Partition, Polled, Record
 from stream.log.overtaken import Overtaken
 from stream.log.readable import headers_told, safe_headers
 from stream.log.stuck import Stuck
-from stream.worker.adoption import Orphans, key_of
-from stream.worker.finishing import Finishing
-from stream.worker.share import Quarantine, Share
+from stream.worker.completion import Completion
+from stream.worker.in_flight import InFlightCalls, key_of
+from stream.worker.owned_partitions import OwnedPartitions, Quarantine
 
 _LOG = logging.getLogger(__name__)
 
@@ -34,10 +34,10 @@ class Intake:
 
     def __init__(  # noqa: PLR0913 - its parts, by name
         self,
-        share: Share,
+        share: OwnedPartitions,
         consumer: LogConsumer,
-        orphans: Orphans,
-        finishing: Finishing,
+        orphans: InFlightCalls,
+        finishing: Completion,
         lane_of: Mapping[str, Lane],
         *,
         ordered: bool,
@@ -106,7 +106,7 @@ class Intake:
 
     def _deliver(self, message: Record, ledger: Ledger) -> None:
         offset = message.offset()
-        record = OpenRecord(message, offset, self._lane_of[ledger.partition.topic], ledger)
+        record = WorkItem(message, offset, self._lane_of[ledger.partition.topic], ledger)
         if not ledger.deliver(offset, record):
             return
         value = message.value()
@@ -123,13 +123,13 @@ class Intake:
             record.session = (work.tenant, work.session)
             record.order = self._share.orders[ledger.partition]
             may_start = record.order.admit(record.session, record)
-        if offset == ledger.condemned:
+        if offset == ledger.convicted:
             record.prior_attempts = max(1, ledger.deaths_past)
             self._finishing.fail(record, _POISON)
         elif not (self._orphans and self._adopt(record, may_start)) and may_start:
             self._share.waiting[record.lane].append(record)
 
-    def _adopt(self, record: OpenRecord, may_start: bool) -> bool:
+    def _adopt(self, record: WorkItem, may_start: bool) -> bool:
         """It runs here already, or is done: an earlier assignment of this partition started it."""
         orphan = self._orphans.take(key_of(record))
         if orphan is None:

@@ -11,17 +11,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from stream.commit.committer import Committer
+from stream.exactly_once.committer import Committer
 from stream.log.base import LogConsumer
-from stream.worker.adoption import Orphans
 from stream.worker.assignment import Assignment
-from stream.worker.chores import Chores
-from stream.worker.finishing import Finishing
-from stream.worker.flow import Flow
-from stream.worker.hand_over import HandOver
+from stream.worker.backpressure import Backpressure
+from stream.worker.completion import Completion
+from stream.worker.dependencies import WorkerDependencies
+from stream.worker.in_flight import InFlightCalls
 from stream.worker.intake import Intake
-from stream.worker.parts import Parts
-from stream.worker.share import Share
+from stream.worker.owned_partitions import OwnedPartitions
+from stream.worker.periodic_tasks import PeriodicTasks
+from stream.worker.scheduling import Scheduler
 from stream.worker.tally import WorkerTally
 
 
@@ -32,13 +32,13 @@ class Steps:
     topics: Sequence[str]
     consumer: LogConsumer
     intake: Intake
-    hand_over: HandOver
-    finishing: Finishing
+    hand_over: Scheduler
+    finishing: Completion
     committer: Committer
-    flow: Flow
-    chores: Chores
-    share: Share
-    orphans: Orphans
+    flow: Backpressure
+    chores: PeriodicTasks
+    share: OwnedPartitions
+    orphans: InFlightCalls
     assignment: Assignment
     tally: WorkerTally
 
@@ -46,7 +46,7 @@ class Steps:
 class Loop:
     """Everything here happens on one thread; only `runner` has another."""
 
-    def __init__(self, steps: Steps, parts: Parts) -> None:
+    def __init__(self, steps: Steps, parts: WorkerDependencies) -> None:
         self._steps = steps
         self._runner = parts.runner
         self._rules = parts.rules
@@ -57,13 +57,13 @@ class Loop:
         #: When a commit came early because the engine had rested.
         self._early_s = -math.inf
         #: The engine takes what waits as fast as we hand it over: let it, before more is read and partitions pause.
-        self._brisk = False
+        self._engine_keeps_up = False
 
     def turn(self) -> None:
         """One round. Waits only if the last one found nothing to do."""
         steps = self._steps
         self._runner.check()
-        read = self._read(1 if self._brisk else steps.flow.records_max, self._wait())
+        read = self._read(1 if self._engine_keeps_up else steps.flow.records_max, self._wait())
         moved = self._work()
         if moved:
             self._busy_s = self._clock_s()
@@ -114,7 +114,7 @@ class Loop:
         steps = self._steps
         end_s = self._clock_s() + self._rules.turn_s
         moved = False
-        self._brisk = False
+        self._engine_keeps_up = False
         while True:
             started = steps.hand_over.start()
             taken = self._take()
@@ -122,7 +122,7 @@ class Loop:
             if not steps.share.waiting_count:
                 return moved
             if self._clock_s() >= end_s:
-                self._brisk = taken > 0
+                self._engine_keeps_up = taken > 0
                 return moved
             if not started and not taken and not self._runner.wait(self._brief_s()):
                 return moved

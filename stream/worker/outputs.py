@@ -13,10 +13,10 @@ from schemas.failure import ErrorClass, Failure, Stage
 from schemas.headers import Headers
 from schemas.result import Facts, error_value, result_headers
 from schemas.usage import usage_headers, usage_key, usage_value
-from stream.commit.open_record import OWN, Form, OpenRecord
-from stream.commit.targets import Targets
+from stream.exactly_once.reply_topics import ReplyTopics
+from stream.exactly_once.work_item import OWN, Form, WorkItem
 from stream.log.base import Output
-from stream.worker.facts import facts_of, letter_of, source_timestamp_ms
+from stream.worker.result_facts import facts_of, letter_of, source_timestamp_ms
 from workers.engines.base import Answer, Tokens
 
 #: Key, headers and framing of one output, about: values are counted exactly.
@@ -44,7 +44,7 @@ class OutputWriter:
     def __init__(
         self,
         to: Destinations,
-        targets: Targets,
+        targets: ReplyTopics,
         now_ms: Callable[[], int],
         now_s: Callable[[], float],
     ) -> None:
@@ -53,7 +53,7 @@ class OutputWriter:
         self._now_ms = now_ms
         self._now_s = now_s
 
-    def write(self, record: OpenRecord) -> None:
+    def write(self, record: WorkItem) -> None:
         """Outputs of a record that has `finished`, or has a `failure` that came before any call."""
         if record.failure is None:
             work = record.work
@@ -63,7 +63,7 @@ class OutputWriter:
             record.failure = refusal
         self._put(record, Form.ERROR_RESULT if self._may_tell(record) else Form.DEAD_LETTER)
 
-    def give_up(self, record: OpenRecord, failure: Failure) -> bool:
+    def give_up(self, record: WorkItem, failure: Failure) -> bool:
         """Rewrite in the next smaller form, for `failure`; False where there is none."""
         if record.form is Form.BARE_DEAD_LETTER:
             return False
@@ -76,7 +76,7 @@ class OutputWriter:
         self._put(record, Form.ERROR_RESULT if may_tell else Form.DEAD_LETTER)
         return True
 
-    def _may_tell(self, record: OpenRecord) -> bool:
+    def _may_tell(self, record: WorkItem) -> bool:
         """Its error may go where its answer was asked for."""
         work = record.work
         if work is None or work.errors != "result":
@@ -94,7 +94,7 @@ class OutputWriter:
             refusal = self._targets.refusal(topic, -1 if partition is None else partition, self._now_s())
         return None if refusal is None else Failure(ErrorClass.UNWRITABLE, Stage.PUBLISH, refusal)
 
-    def _answer(self, record: OpenRecord) -> None:
+    def _answer(self, record: WorkItem) -> None:
         """The way of nearly every record: result and usage written together."""
         work, finished = record.work, record.finished
         assert work is not None, "only a readable work record is answered"
@@ -122,7 +122,7 @@ class OutputWriter:
         if passing:
             record.size_bytes += _headers_bytes(passing)
 
-    def _put(self, record: OpenRecord, form: Form) -> None:
+    def _put(self, record: WorkItem, form: Form) -> None:
         failure = record.failure
         if form is Form.ERROR_RESULT and failure is not None and failure.error_class is ErrorClass.UNWRITABLE:
             form = Form.DEAD_LETTER  # there is no place for the error result either
@@ -137,7 +137,7 @@ class OutputWriter:
         if record.work is None or record.work.carried:
             record.size_bytes += _headers_bytes(main.headers)
 
-    def _error_result(self, record: OpenRecord, facts: Facts) -> Output:
+    def _error_result(self, record: WorkItem, facts: Facts) -> Output:
         work, finished, failure = record.work, record.finished, record.failure
         assert work is not None, "only a readable work record asks for errors as results"
         assert failure is not None, "an error result says why"
@@ -147,7 +147,7 @@ class OutputWriter:
         topic, partition = work.reply_to or (self._to.results, None)
         return Output(topic, work.key, value, headers, -1 if partition is None else partition)
 
-    def _dead_letter(self, record: OpenRecord) -> Output:
+    def _dead_letter(self, record: WorkItem) -> Output:
         failure = record.failure
         assert failure is not None, "a dead letter says why"
         letter = letter_of(record, self._to.group, failure)
@@ -155,7 +155,7 @@ class OutputWriter:
         written = write_dead_letter(letter, BARE_BYTES_MAX if bare else self._to.dead_letter_bytes_max)
         return Output(self._to.dead_letters, written.key, written.value, written.headers)
 
-    def _usage(self, record: OpenRecord, facts: Facts) -> Output:
+    def _usage(self, record: WorkItem, facts: Facts) -> Output:
         tokens = record.finished.tokens if record.finished is not None else Tokens()
         outcome = "answered" if record.failure is None else record.failure.error_class.value
         used = {"input": tokens.input, "output": tokens.output, "cached": tokens.cached}

@@ -10,13 +10,13 @@ import logging
 from collections.abc import Callable
 
 from schemas.lane import LANES
-from stream.commit.committer import Committer
-from stream.commit.open_record import OpenRecord
-from stream.commit.plan import Ledger
+from stream.exactly_once.committer import Committer
+from stream.exactly_once.transaction import Ledger
+from stream.exactly_once.work_item import WorkItem
 from stream.log.base import Partition
-from stream.worker.parts import EngineSide
-from stream.worker.rules import Rules
-from stream.worker.share import Share
+from stream.worker.dependencies import EngineSide
+from stream.worker.limits import WorkerLimits
+from stream.worker.owned_partitions import OwnedPartitions
 from workers.journal import StartJournal
 
 _LOG = logging.getLogger(__name__)
@@ -28,13 +28,13 @@ class SingleFile:
     def __init__(
         self,
         *,
-        share: Share,
+        share: OwnedPartitions,
         runner: EngineSide,
         committer: Committer,
         journal: StartJournal,
         poison_deaths_max: int,
         clock_s: Callable[[], float],
-        rules: Rules,
+        rules: WorkerLimits,
     ) -> None:
         self._share = share
         self._runner = runner
@@ -62,7 +62,7 @@ class SingleFile:
 
     def has_enough(self, book: Ledger) -> bool:
         """Nothing more of this partition is to be read now. A convicted record must come by all the same."""
-        if book.condemned is not None:
+        if book.convicted is not None:
             return False
         unfinished = len(book.open) - len(book.ready)
         return self._enough or unfinished >= self._rules.single_file_ahead_records_max
@@ -75,7 +75,7 @@ class SingleFile:
         """Records that wait for nothing but their turn."""
         return sum(
             record.ledger is not None
-            and record.ledger.condemned is None
+            and record.ledger.convicted is None
             and record.ledger.partition not in self._share.stalled
             for queue in self._share.waiting.values()
             for record in queue
@@ -83,7 +83,7 @@ class SingleFile:
 
     # ---- one at a time ---------------------------------------------------------------------------------------------
 
-    def next(self) -> OpenRecord | None:
+    def next(self) -> WorkItem | None:
         """The record that may start now. One that is named has nothing beside it, and all that had ended is committed."""
         running = bool(self._runner.running or self._share.running)
         named = any(book.trying is not None for book in self._share.ledgers.values())
@@ -105,14 +105,14 @@ class SingleFile:
         self._share.waiting[record.lane].appendleft(record)
         return None
 
-    def let_be(self, ledger: Ledger) -> None:
+    def cancel_trial(self, ledger: Ledger) -> None:
         """Named and not running, its record would be convicted by somebody else's death.
 
         Until a commit has taken its name out of the map, the evidence must go on saying that it does not run.
         """
-        ledger.let_be()
+        ledger.cancel_trial()
 
-    def _name(self, record: OpenRecord) -> bool:
+    def _name(self, record: WorkItem) -> bool:
         """True: it is committed that this record runs alone."""
         ledger, work = record.ledger, record.work
         assert ledger is not None, "only records of owned partitions are taken"
@@ -122,10 +122,10 @@ class SingleFile:
         ledger.try_alone(record.offset)
         if self._committer.progress_only() and ledger.named == record.offset:
             return True
-        self.let_be(ledger)
+        self.cancel_trial(ledger)
         return False
 
-    def _cleared(self, record: OpenRecord) -> bool:
+    def _cleared(self, record: WorkItem) -> bool:
         """Our predecessor died, and had not started it: it is no suspect."""
         ledger, work = record.ledger, record.work
         assert ledger is not None, "only records of owned partitions are taken"
@@ -135,7 +135,7 @@ class SingleFile:
         own = self._journal.evidence.own_death(name_of(ledger.partition), ledger.deaths_past)
         return own and not self._journal.started_before(work.source)
 
-    def _take(self, *, cleared_only: bool = False) -> OpenRecord | None:
+    def _take(self, *, cleared_only: bool = False) -> WorkItem | None:
         """The next record, passing over partitions whose convicted record has not come by, or that wait for a registry."""
         for lane in LANES:
             queue = self._share.waiting[lane]
@@ -153,18 +153,18 @@ class SingleFile:
 
     def _waits_for_condemned(self, book: Ledger) -> bool:
         """Its convicted record must be ended before another is named; unless nothing is read before it comes by."""
-        if book.condemned in book.open:
-            book.condemned = (
+        if book.convicted in book.open:
+            book.convicted = (
                 None  # ended, but its dead letter waits for an elder of its session, which must run
             )
-        if book.condemned is None:
+        if book.convicted is None:
             return False
         if book.room and book.partition not in self._share.paused:
             return True
         _LOG.error(
-            "%s: record %d was to be ended as poison, but does not come by", book.partition, book.condemned
+            "%s: record %d was to be ended as poison, but does not come by", book.partition, book.convicted
         )
-        book.condemned = None
+        book.convicted = None
         return False
 
     def _pass_by(self) -> None:
@@ -175,7 +175,7 @@ class SingleFile:
         for book in self._share.ledgers.values():
             book.dirty = True
             if book.trying is not None and book.trying in book.ready:
-                self.let_be(book)
+                self.cancel_trial(book)
         self._committer.progress_only()
 
 

@@ -8,12 +8,12 @@ from operator import attrgetter
 from typing import Final
 
 from schemas.lane import LANES
-from stream.commit.open_record import Form, OpenRecord
-from stream.commit.plan import Plan
+from stream.exactly_once.transaction import Transaction
+from stream.exactly_once.work_item import Form, WorkItem
 from stream.log.base import Aborted, Fenced, Outcome, Success, Unknown
 from stream.metrics.base import Metrics
 from stream.metrics.set_aside import SetAsideLevels
-from stream.worker.share import Share
+from stream.worker.owned_partitions import OwnedPartitions
 from workers.engines.base import Tokens
 
 ROLE: Final = "worker"
@@ -34,7 +34,7 @@ class WorkerTally:
         self._repeats = 0
         self._restarts = 0
 
-    def ended(self, outcome: Outcome, plan: Plan, seconds: float) -> None:
+    def ended(self, outcome: Outcome, plan: Transaction, seconds: float) -> None:
         """A transaction, however it ended."""
         words, cause = _words(outcome)
         self._metrics.count("headrace_transactions_total", role=ROLE, outcome=words, cause=cause)
@@ -49,11 +49,11 @@ class WorkerTally:
         for record in plan.records[:SAMPLE_MAX]:
             self._metrics.observe("headrace_stage_seconds", seconds, stage="commit", lane=str(record.lane))
 
-    def found_committed(self, records: Sequence[OpenRecord]) -> None:
+    def found_committed(self, records: Sequence[WorkItem]) -> None:
         """Of a transaction whose outcome was unknown: these are known to be committed now."""
         self._count(records)
 
-    def _count(self, records: Sequence[OpenRecord]) -> None:
+    def _count(self, records: Sequence[WorkItem]) -> None:
         outcomes = Counter(map(_LANE_AND_FORM, records))
         for (lane, form), count in outcomes.items():
             outcome = "result" if form < Form.DEAD_LETTER else "dead_letter"
@@ -67,7 +67,7 @@ class WorkerTally:
             labels = {"class": str(error_class), "stage": str(stage)}
             self._metrics.count("headrace_dead_letters_total", count, **labels)
 
-    def calls_ended(self, records: Sequence[OpenRecord]) -> None:
+    def calls_ended(self, records: Sequence[WorkItem]) -> None:
         """Engine calls that came back in one batch."""
         if not records:
             return
@@ -81,7 +81,7 @@ class WorkerTally:
         for record in records[:SAMPLE_MAX]:
             self._observe(record)
 
-    def _observe(self, record: OpenRecord) -> None:
+    def _observe(self, record: WorkItem) -> None:
         finished, work = record.finished, record.work
         if finished is None or work is None or not finished.attempts:
             return
@@ -115,7 +115,7 @@ class WorkerTally:
             )
             self._restarts = restarts
 
-    def levels(self, share: Share, quarantined_topics: int) -> None:
+    def levels(self, share: OwnedPartitions, quarantined_topics: int) -> None:
         """What is so now."""
         running = Counter(record.lane for record in share.running.values())
         for lane in LANES:

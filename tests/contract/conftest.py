@@ -13,9 +13,9 @@ import pytest
 from confluent_kafka.admin import AclOperation
 
 from stream.log.base import LogConsumer
-from stream.log.kafka import KafkaLog
-from stream.log.memory import MemoryLog
-from stream.log.memory_consumer import MemoryConsumer
+from stream.log.kafka.log import KafkaLog
+from stream.log.memory.consumer import MemoryConsumer
+from stream.log.memory.log import MemoryLog
 from tests.contract.engine_stage import EngineStage, generating_endpoint, needs_vllm
 from tests.contract.log_stage import Stage
 from tests.stream.worker.acl import forbid

@@ -10,7 +10,7 @@ from stream.errors import LogError, LogTimeout
 from stream.log import reasons
 from stream.log.base import Aborted, Committed, Fenced, Output, Partition, Success, Watermarks
 from stream.log.limits import METADATA_CHARS_MAX
-from stream.log.murmur2 import partition_of
+from stream.log.memory.murmur2 import partition_of
 from tests.contract.log_stage import PATIENCE_S, Stage, commit, drive, out, settle, stamp_with
 
 

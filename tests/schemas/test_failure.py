@@ -17,7 +17,7 @@ HAND_ON = {
     ("schemas/errors.py", "__init__"),
     ("workers/errors.py", "__init__"),
     ("schemas/dead_letter.py", "_failure"),
-    ("stream/commit/foreign.py", "give_up"),
+    ("stream/exactly_once/reply_topic_failures.py", "give_up"),
 }
 
 
@@ -77,7 +77,9 @@ def test_no_line_pairs_a_class_with_a_stage_that_is_not_its_own() -> None:
         for stage in call.stages or stages_in[call.function]
     }
     assert [pair for pair in pairs if pair[1] not in STAGES_OF[pair[0]]] == []
-    assert (ErrorClass.TOO_LARGE, Stage.PUBLISH, "stream/commit/committer.py") in pairs, "it looks at all"
+    assert (ErrorClass.TOO_LARGE, Stage.PUBLISH, "stream/exactly_once/committer.py") in pairs, (
+        "it looks at all"
+    )
 
 
 def test_class_and_stage_are_written_out_wherever_a_failure_is_made() -> None:

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from schemas.headers import Headers
 from stream.log.base import Partition, Polled, Record
-from stream.log.memory import MemoryLog
-from stream.log.memory_reader import MemoryReader
+from stream.log.memory.log import MemoryLog
+from stream.log.memory.reader import MemoryReader
 
 
 class Unreadable:

@@ -20,13 +20,13 @@ from workers.engines.base import Answer, Engine, EngineCall, Tokens
 from workers.engines.simulated import SimulatedEngine
 from workers.journal import NoJournal, StartJournal
 from workers.probe import PROBE_ID
-from workers.rules import Rules
+from workers.retry_policy import RetryPolicy
 from workers.runner import Runner
 
 #: Longest wait of a test for something that takes milliseconds.
 PATIENCE_S = 60.0
 #: Quick retries; the limits themselves are the defaults.
-QUICK = Rules(backoff_s=0.001, backoff_s_max=0.002, stall_s=0.2, engine_start_pause_s=0.01)
+QUICK = RetryPolicy(backoff_s=0.001, backoff_s_max=0.002, stall_s=0.2, engine_start_pause_s=0.01)
 
 
 def chat(text: str = "hello", simulate: str | None = None, **body: Any) -> Request:
@@ -106,7 +106,9 @@ class HeldEngine(ScriptedEngine):
 
 
 @contextmanager
-def running(engine: Engine, rules: Rules = QUICK, journal: StartJournal | None = None) -> Iterator[Runner]:
+def running(
+    engine: Engine, rules: RetryPolicy = QUICK, journal: StartJournal | None = None
+) -> Iterator[Runner]:
     runner = Runner(engine, rules, SystemClock(), random.Random(1), journal or NoJournal())
     runner.start(PATIENCE_S)
     try:

@@ -10,7 +10,7 @@ from typing import Any
 from schemas.request import Request
 from tests.workers.stage import PATIENCE_S, QUICK, ScriptedEngine, call, chat, collect, finish, running
 from workers.errors import RequestRejected
-from workers.rules import Rules
+from workers.retry_policy import RetryPolicy
 from workers.structured.structure import rejected
 
 DEAR = {"grammar": 'root ::= "dear"'}
@@ -37,7 +37,7 @@ def dear(number: int) -> Any:
 
 def test_plain_calls_are_answered_while_a_burst_waits_for_the_compiler() -> None:
     engine = SlowCompiler()
-    with running(engine, Rules(slots_max=SLOTS)) as runner:
+    with running(engine, RetryPolicy(slots_max=SLOTS)) as runner:
         runner.submit([dear(number) for number in range(3 * SLOTS)])
         ended = finish(runner, [call(100 + number) for number in range(2 * SLOTS)])
         assert len(ended) == 2 * SLOTS
@@ -48,7 +48,7 @@ def test_plain_calls_are_answered_while_a_burst_waits_for_the_compiler() -> None
 
 def test_as_many_more_calls_may_be_handed_over_as_wait_up_to_a_bound() -> None:
     engine = SlowCompiler()
-    with running(engine, Rules(slots_max=SLOTS, preparing_calls_max=2 * SLOTS)) as runner:
+    with running(engine, RetryPolicy(slots_max=SLOTS, preparing_calls_max=2 * SLOTS)) as runner:
         runner.submit([dear(number) for number in range(SLOTS)])
         finish(runner, [call(100)])  # the loop has seen them all
         ahead = [runner.ahead]

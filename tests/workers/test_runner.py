@@ -28,7 +28,7 @@ from workers.engines.simulated import expected_answer
 from workers.errors import InvalidOutput, RequestRejected, TransientEngineError
 from workers.journal import Journal, read_totals
 from workers.probe import PROBE_ID
-from workers.rules import Rules
+from workers.retry_policy import RetryPolicy
 
 
 def test_every_call_ends_once_with_the_answer_to_its_own_request() -> None:
@@ -217,7 +217,7 @@ def _until(holds: object) -> None:
 class TestAhead:
     """More than the slots are handed over only to an engine that answers on the spot."""
 
-    RULES = Rules(slots_max=4, ahead_calls_max=64, backoff_s=0.001, backoff_s_max=0.002)
+    RULES = RetryPolicy(slots_max=4, ahead_calls_max=64, backoff_s=0.001, backoff_s_max=0.002)
 
     def test_the_engine_never_has_more_inside_than_there_are_slots(self) -> None:
         engine = ScriptedEngine(lambda _: None)

@@ -8,14 +8,14 @@ from dataclasses import replace
 from schemas.failure import Failure
 from tests.workers.stage import QUICK, ScriptedEngine, call, finish, running
 from workers.engines.base import Answer, EngineCall, Tokens
-from workers.rules import Rules
+from workers.retry_policy import RetryPolicy
 from workers.stall import StallWatch
 
 KILLER = call(5).id
 
 
 def test_a_restarted_engine_has_its_whole_patience_again_and_its_loading_was_no_step() -> None:
-    watch = StallWatch(Rules(stall_s=30.0), 0.0)
+    watch = StallWatch(RetryPolicy(stall_s=30.0), 0.0)
     seen = {"steps": 0, "ended": 5, "running": 3}
     assert not watch.hangs(**seen, now_s=1.0)
     watch.begin_anew(100.0)
@@ -29,7 +29,7 @@ def test_a_restarted_engine_has_its_whole_patience_again_and_its_loading_was_no_
 
 def test_each_verdict_doubles_the_patience_up_to_a_bound() -> None:
     """A step that takes longer than it never ends: its record would be convicted at the third verdict."""
-    rules = Rules(stall_s=30.0, stall_doublings_max=4)
+    rules = RetryPolicy(stall_s=30.0, stall_doublings_max=4)
     watch, now_s, patience_s = StallWatch(rules, 0.0), 0.0, []
     for _ in range(7):
         patience_s.append(watch.patience_s)

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from schemas.lane import LANES
 from schemas.source import Source
-from stream.cli.beats import last_beats
 from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.scan import scan_topics
 from stream.cli.finding.wanted import Wanted, WantedSources, position
-from stream.cli.standing import ASK_S, Standing, partitions_of, standings
+from stream.cli.group_position import ASK_S, GroupPosition, partitions_of, standings
+from stream.cli.heartbeats import last_beats
 from stream.config.settings import Settings
 from stream.log.base import Log, Partition
 from stream.topics.left_behind import left_behind
@@ -71,15 +71,17 @@ class Underway:
             beats = last_beats(self._log, self._settings, self._topics, ask_s=ask_s)
         return {source: beat.worker for beat in beats for source in beat.sources}
 
-    def _work_standings(self) -> dict[Partition, Standing]:
-        found: dict[Partition, Standing] = {}
+    def _work_standings(self) -> dict[Partition, GroupPosition]:
+        found: dict[Partition, GroupPosition] = {}
         for endpoint in (*self._settings.endpoints, *left_behind(self._settings, self._topics)):
             names = [self._settings.work_topic(endpoint, lane) for lane in LANES]
             places = partitions_of(self._topics, names)
             found.update(self._standings(self._settings.worker_group(endpoint), places))
         return found
 
-    def _at_work(self, source: Source, where: Source, standing: Standing, workers: Mapping[str, str]) -> Hit:
+    def _at_work(
+        self, source: Source, where: Source, standing: GroupPosition, workers: Mapping[str, str]
+    ) -> Hit:
         worker = workers.get(str(source))
         if worker is not None:
             return Hit(source, State.RUNNING, where, f"by {worker}")
@@ -90,12 +92,12 @@ class Underway:
             source, State.RELEASED, where, "its endpoint is not in this configuration: nobody reads it"
         )
 
-    def _standings(self, group: str, places: Sequence[Partition]) -> Mapping[Partition, Standing]:
+    def _standings(self, group: str, places: Sequence[Partition]) -> Mapping[Partition, GroupPosition]:
         with self._deadline.asking(ASK_S) as ask_s:
             return standings(self._log.admin(), group, places, ask_s)
 
 
-def _before(standing: Standing, offset: int) -> str:
+def _before(standing: GroupPosition, offset: int) -> str:
     if standing.distrust is not None:
         return f"its partition is set aside: {standing.distrust}"
     return f"{standing.open_before(offset)} records before it in its partition"

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from schemas.lane import LANES, Lane
-from stream.cli.overview.pace import Pace
-from stream.cli.standing import partitions_of, standings
+from stream.cli.group_position import partitions_of, standings
+from stream.cli.overview.eta import LaneEta
 from stream.config.settings import Settings
 from stream.log.base import LogAdmin
 from stream.topics.left_behind import left_behind
@@ -26,7 +26,7 @@ class LaneWork(NamedTuple):
     """What is left of a lane, and how fast it goes."""
 
     lag: int
-    pace: Pace
+    pace: LaneEta
 
 
 class _Look(NamedTuple):
@@ -48,12 +48,12 @@ def lane_works(
     """Look twice, `interval_s` apart; once where nothing is left to do."""
     first = _look(admin, settings, topics, clock_s)
     if not any(first.lag.values()):
-        return {key: LaneWork(0, Pace(0, 0)) for key in first.lag}
+        return {key: LaneWork(0, LaneEta(0, 0)) for key in first.lag}
     sleep(interval_s)
     second = _look(admin, settings, topics, clock_s)
     seconds = second.at_s - first.at_s
     return {
-        key: LaneWork(lag, Pace(max(0, second.done[key] - first.done[key]), seconds))
+        key: LaneWork(lag, LaneEta(max(0, second.done[key] - first.done[key]), seconds))
         for key, lag in second.lag.items()
     }
 

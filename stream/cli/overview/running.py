@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
+from schemas.heartbeat import Heartbeat
 from schemas.lane import LANES
 from stream.cli.overview.lanes import Key
-from stream.worker.heartbeat import Heartbeat
 
 
 def running_now(beats: Iterable[Heartbeat]) -> Mapping[Key, int]:

@@ -8,7 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from stream.ledger.offset_map import decode
+from stream.exactly_once.offset_map import decode
 from stream.log.base import (
     Assignor,
     GroupStamp,
@@ -23,12 +23,12 @@ from stream.log.base import (
     Partition,
     nowhere,
 )
-from stream.log.kafka import KafkaLog, kafka_log
-from stream.log.kafka_consumer import KafkaConsumer
-from stream.log.kafka_producer import KafkaProducer
-from stream.log.kafka_settings import Settings
+from stream.log.kafka.consumer import KafkaConsumer
+from stream.log.kafka.log import KafkaLog, kafka_log
+from stream.log.kafka.producer import KafkaProducer
+from stream.log.kafka.settings import Settings
 from stream.log.plain import DELIVERY_S_MAX, PlainProducer
-from stream.place import Place
+from stream.process_context import ProcessContext
 
 LOG_END_MAX = 2**62
 #: What a client's group metadata holds: generation, group, member.
@@ -148,7 +148,7 @@ def replace_stamp(group: GroupStamp) -> GroupStamp:
     return GroupStamp(0, "forged", forged)
 
 
-def broken_log(how: str, place: Place) -> Log:
+def broken_log(how: str, place: ProcessContext) -> Log:
     """`how` is a key of TWISTS, or `unfenced`."""
     if how == "unfenced":
         return UnfencedLog(place.bootstrap_servers, place.client)

@@ -12,7 +12,7 @@ from stream.cli.logs import log_to_stderr
 from stream.cli.options import installation_options
 from stream.config.settings import Settings
 from stream.errors import StreamError
-from stream.worker.run import run_worker
+from stream.worker.role import run_worker
 from tests.chaos.broken.logs import broken_log
 from workers.endpoint import OrderName
 

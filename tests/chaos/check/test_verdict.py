@@ -179,8 +179,8 @@ def test_i8_asks_for_a_scenario_s_own_fault() -> None:
 
 def test_i9_sees_poison_for_an_innocent() -> None:
     run = flawless()
-    condemned = Outcome(FIRST, DEAD, 1, "poison", original=b"1", key=b"k", headers=SENT)
-    assert broken(replace(run, outputs=[condemned, *run.outputs[1:]])) == {"I9"}
+    convicted = Outcome(FIRST, DEAD, 1, "poison", original=b"1", key=b"k", headers=SENT)
+    assert broken(replace(run, outputs=[convicted, *run.outputs[1:]])) == {"I9"}
 
 
 @pytest.mark.parametrize("early", [(900, 950), (1050, 1200)])

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from signal import SIGKILL
 from typing import Final
 
-from stream.log.kafka_consumer import SILENT
+from stream.log.kafka.consumer import SILENT
 from tests.chaos.play.role import Role
 from tests.chaos.play.stacks import dump_stacks
 
@@ -15,7 +15,7 @@ STOP_TIMEOUT_S: Final = 60.0
 #: one of a fenced role, which no supervisor starts again, one by another signal, and a SIGTERM that is not obeyed.
 _STARTED_AGAIN: Final = " ended with 1"
 #: The last word of one whose membership, or whose client, went with a broker that was killed (stream/log/fence.py,
-#: kafka_consumer.py): no clean end is left.
+#: kafka/consumer.py): no clean end is left.
 _LOST_GROUP: Final = (
     "headrace: the group has lost this member, and no other process owns its slot",
     f"headrace: {SILENT}",

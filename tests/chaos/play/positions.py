@@ -8,7 +8,7 @@ from typing import Final
 from confluent_kafka import Consumer, TopicPartition
 
 from stream.errors import MapUnreadable
-from stream.ledger.offset_map import decode
+from stream.exactly_once.offset_map import decode
 from tests.chaos.check.evidence import Ends, Place, Progress
 
 TIMEOUT_S: Final = 10.0

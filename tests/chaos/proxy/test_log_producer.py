@@ -12,8 +12,8 @@ import pytest
 from confluent_kafka.admin import NewTopic
 
 from stream.log.base import Fenced, LogConsumer, LogProducer, OffsetCommit, Output, Partition, Success
-from stream.log.kafka import kafka_log
-from stream.place import Place
+from stream.log.kafka.log import kafka_log
+from stream.process_context import ProcessContext
 from tests.chaos.play.cluster import Cluster
 from tests.chaos.play.installation import create_topics
 from tests.chaos.proxy.faults import Action, EndTxnFault
@@ -41,7 +41,7 @@ class Member:
     """One slot: a consumer that has joined, a producer that has started."""
 
     def __init__(self, cluster: Cluster, folder: Path, name: str) -> None:
-        self.log = log = kafka_log(Place(cluster.proxied, folder, name))
+        self.log = log = kafka_log(ProcessContext(cluster.proxied, folder, name))
         self.name, self.topic = name, f"{name}.topic"
         create_topics(cluster.direct, [NewTopic(self.topic, 1)])
         self.consumer: LogConsumer = log.consumer(name, name)

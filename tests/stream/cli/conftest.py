@@ -14,7 +14,7 @@ from stream.__main__ import main
 from stream.broker import EmbeddedBroker
 from stream.config.load import load_settings
 from stream.config.settings import Settings
-from stream.log.kafka import KafkaLog
+from stream.log.kafka.log import KafkaLog
 from stream.topics import ensure_topics
 
 CONFIG = """

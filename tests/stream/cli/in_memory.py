@@ -10,16 +10,17 @@ from schemas import headers as names
 from schemas.dead_letter import DeadLetter, write_dead_letter
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.headers import Headers
+from schemas.heartbeat import Heartbeat
 from schemas.lane import LANES, Lane
 from schemas.result import result_headers
 from schemas.source import Source
 from stream.config.settings import Settings
-from stream.ledger.offset_map import OffsetMap, encode
+from stream.exactly_once.offset_map import OffsetMap, encode
 from stream.log.base import OffsetCommit, Output, Partition, Success
-from stream.log.memory import MemoryLog
+from stream.log.memory.log import MemoryLog
 from stream.log.plain import Delivery
 from stream.topics import ensure_topics
-from stream.worker.heartbeat import Heartbeat, heartbeat_record
+from stream.worker.heartbeat import heartbeat_record
 from workers.endpoint import Endpoint
 
 

@@ -6,14 +6,14 @@ from collections.abc import Callable, Mapping
 
 import pytest
 
-from stream.cli.away import ASK_EVERY_S, Away
+from stream.cli.broker_away import ASK_EVERY_S, BrokerAway
 from stream.cli.consuming import Consuming, Wish
 from stream.cli.deadline import Deadline
 from stream.cli.record_line import value_line
 from stream.errors import LogTimeout, WaitedTooLong
 from stream.log.base import Partition, Record
-from stream.log.memory import MemoryLog
-from stream.log.memory_admin import MemoryAdmin
+from stream.log.memory.admin import MemoryAdmin
+from stream.log.memory.log import MemoryLog
 from tests.stream.cli.in_memory import InMemory
 
 
@@ -100,7 +100,7 @@ def test_a_broker_that_is_away_is_told_once_and_that_it_is_back_once() -> None:
     told: list[str] = []
     now_s = 0.0
     broker = Broker(MemoryLog()._broker)
-    away = Away(broker, told.append, lambda: now_s)
+    away = BrokerAway(broker, told.append, lambda: now_s)
     away.looked(came=False)
     assert told == []
     broker.away = True

@@ -14,7 +14,7 @@ import pytest
 from schemas.dead_letter import DeadLetter, write_dead_letter
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.source import Source
-from stream.cli.moments import moment_ms
+from stream.cli.timestamps import moment_ms
 from stream.log.base import Output
 from tests.stream.cli.conftest import Ended, Installed, Run
 from tests.stream.dispatcher.stage import line

@@ -12,7 +12,7 @@ from stream.cli.deadline import Deadline
 from stream.cli.installation import ANSWER_S
 from stream.errors import LogTimeout, WaitedTooLong
 from stream.log.base import Partition
-from stream.log.kafka_admin import KafkaAdmin
+from stream.log.kafka.admin import KafkaAdmin
 from tests.stream.cli.conftest import Run
 from tests.stream.cli.in_memory import InMemory
 

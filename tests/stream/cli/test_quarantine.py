@@ -11,21 +11,21 @@ import pytest
 
 from schemas.failure import ErrorClass
 from schemas.headers import Headers
+from schemas.heartbeat import Heartbeat
 from schemas.lane import Lane
 from schemas.source import Source
 from stream.cli.deadline import Deadline
+from stream.cli.group_position import GroupPosition, standings
 from stream.cli.quarantine import replay_offset
-from stream.cli.setaside.fresh_map import write_fresh_map
-from stream.cli.setaside.newer_records import refusing_workers
-from stream.cli.setaside.partitions import distrusted, distrusted_one
-from stream.cli.setaside.reply_topics import refused_topics
-from stream.cli.standing import Standing, standings
+from stream.cli.quarantined.fresh_map import write_fresh_map
+from stream.cli.quarantined.newer_records import refusing_workers
+from stream.cli.quarantined.partitions import distrusted, distrusted_one
+from stream.cli.quarantined.reply_topics import refused_topics
 from stream.errors import UsageError
-from stream.ledger.offset_map import OffsetMap
+from stream.exactly_once.offset_map import OffsetMap
 from stream.log.base import OffsetCommit, Partition, Success
+from stream.replay.decisions import replay
 from stream.replay.find import Wanted
-from stream.replay.run import replay
-from stream.worker.heartbeat import Heartbeat
 from tests.stream.cli.conftest import Installed, Run
 from tests.stream.cli.in_memory import InMemory, Nobody
 
@@ -40,7 +40,7 @@ def here() -> InMemory:
     return here
 
 
-def set_aside(here: InMemory) -> list[Standing]:
+def set_aside(here: InMemory) -> list[GroupPosition]:
     admin = here.log.admin()
     return list(distrusted(admin, here.settings, admin.topics(5), Deadline(10)))
 

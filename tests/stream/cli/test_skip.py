@@ -14,12 +14,12 @@ import pytest
 
 from schemas.headers import Headers
 from stream.cli.deadline import Deadline
-from stream.cli.setaside.skip import skip
-from stream.cli.setaside.stuck import StuckPartition, stuck_partitions
+from stream.cli.quarantined.skip import skip
+from stream.cli.quarantined.stuck import StuckPartition, stuck_partitions
 from stream.config.settings import Limits, Settings
 from stream.errors import UsageError
 from stream.log.base import Partition
-from stream.log.memory import Fault, MemoryLog
+from stream.log.memory.log import Fault, MemoryLog
 from tests.stream.dispatcher.stage import INPUT, Stage, line
 from tests.stream.worker.house import House
 from workers.endpoint import Endpoint

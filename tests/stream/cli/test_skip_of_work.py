@@ -11,10 +11,10 @@ import pytest
 from schemas.dead_letter import parse_dead_letter
 from schemas.lane import Lane
 from schemas.source import Source
-from stream.cli.setaside.skip import skip
-from stream.cli.setaside.stuck import StuckPartition
+from stream.cli.quarantined.skip import skip
+from stream.cli.quarantined.stuck import StuckPartition
 from stream.log.base import Output, Partition
-from stream.log.memory_consumer import MemoryConsumer
+from stream.log.memory.consumer import MemoryConsumer
 from tests.stream.cli.test_skip import listed
 from tests.stream.worker.house import House, Worker
 

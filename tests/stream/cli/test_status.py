@@ -17,16 +17,16 @@ from cache.shard_map import encode_map, uniform
 from schemas.lane import LANES, Lane
 from schemas.source import Source
 from stream.cli import installation, status
-from stream.cli.beats import last_beats
 from stream.cli.deadline import Deadline
+from stream.cli.heartbeats import last_beats
 from stream.cli.installation import Installation
 from stream.cli.overview.dead_letters import count_dead_letters
+from stream.cli.overview.eta import LaneEta, duration
 from stream.cli.overview.lanes import Key, lane_works, unrouted
 from stream.cli.overview.map_versions import map_versions
-from stream.cli.overview.pace import Pace, duration
 from stream.cli.overview.report import processes, status_report
 from stream.cli.overview.running import running_now
-from stream.ledger.offset_map import OffsetMap
+from stream.exactly_once.offset_map import OffsetMap
 from stream.log.base import Log, Output, Partition
 from tests.stream.cli.conftest import Installed, Run
 from tests.stream.cli.in_memory import InMemory
@@ -102,12 +102,12 @@ def test_without_a_published_map_the_uniform_one_counts(here: InMemory) -> None:
 
 
 def test_the_time_left_is_a_range_around_lag_over_rate() -> None:
-    low, high = Pace(100, 10).eta_s(1000) or (0, 0)
+    low, high = LaneEta(100, 10).eta_s(1000) or (0, 0)
     assert low < 100 < high
-    assert Pace(10_000, 10).eta_s(1000) == pytest.approx((1 / 1.1, 1 / 0.9))
-    assert Pace(0, 10).eta_s(1000) is None
-    assert Pace(0, 10).eta_s(0) == (0, 0)
-    few = Pace(1, 10).eta_s(10) or (0, 0)
+    assert LaneEta(10_000, 10).eta_s(1000) == pytest.approx((1 / 1.1, 1 / 0.9))
+    assert LaneEta(0, 10).eta_s(1000) is None
+    assert LaneEta(0, 10).eta_s(0) == (0, 0)
+    few = LaneEta(1, 10).eta_s(10) or (0, 0)
     assert few[1] == pytest.approx(1000)
 
 

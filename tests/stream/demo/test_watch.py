@@ -13,7 +13,7 @@ from stream.config.settings import Settings
 from stream.demo.run import watch
 from stream.demo.show import progress_bar
 from stream.log.base import Output, TopicDescription
-from stream.log.memory import MemoryLog
+from stream.log.memory.log import MemoryLog
 
 OUTPUTS = Settings().outputs
 ANSWER = msgspec.json.encode({"response": {"body": {"choices": [{"message": {"content": "fine"}}]}}})

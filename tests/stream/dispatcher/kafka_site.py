@@ -16,12 +16,12 @@ from schemas.headers import Headers
 from schemas.work_record import WorkRecord, parse_work
 from stream.broker import EmbeddedBroker
 from stream.config.settings import InputBinding, Outputs, Settings
+from stream.dispatcher.dependencies import DispatcherDependencies
+from stream.dispatcher.limits import DispatcherLimits
 from stream.dispatcher.loop import Dispatcher
-from stream.dispatcher.parts import Parts
-from stream.dispatcher.rules import Rules
 from stream.log.base import Output, Partition, Record
-from stream.log.kafka import KafkaLog, kafka_log
-from stream.place import Place
+from stream.log.kafka.log import KafkaLog, kafka_log
+from stream.process_context import ProcessContext
 from stream.topics import ensure_topics
 from tests.stream.dispatcher.stage import line
 from tests.stream.settled import await_markers
@@ -35,7 +35,7 @@ PATIENCE_S = 60.0
 class Site:
     """One installation on the shared broker, under a prefix of its own."""
 
-    place: Place
+    place: ProcessContext
     settings: Settings
 
     @property
@@ -47,12 +47,12 @@ class Site:
         return self.settings.inputs[0].pattern
 
     @property
-    def parts(self) -> Parts:
-        return Parts(
+    def parts(self) -> DispatcherDependencies:
+        return DispatcherDependencies(
             log=self.log,
             clock_s=time.monotonic,
             now_ms=lambda: time.time_ns() // 1_000_000,
-            rules=Rules(poll_s=0.05, gap_commit_s=0.05),
+            rules=DispatcherLimits(poll_s=0.05, gap_commit_s=0.05),
         )
 
     def dispatcher(self, slot: int = 0) -> Dispatcher:
@@ -150,4 +150,4 @@ def site(kafka: EmbeddedBroker, unique: Callable[[str], str], tmp_path: Path) ->
         ),
         endpoints={"sim": Endpoint("sim", "simulated", partitions=2)},
     )
-    return Site(Place(kafka.bootstrap_servers, tmp_path, "dispatcher-00"), settings)
+    return Site(ProcessContext(kafka.bootstrap_servers, tmp_path, "dispatcher-00"), settings)

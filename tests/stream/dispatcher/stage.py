@@ -13,18 +13,18 @@ from schemas.lane import LANES
 from schemas.registry import SchemaSource
 from schemas.work_record import WorkRecord, parse_work
 from stream.config.settings import InputBinding, Settings, slot_name
+from stream.dispatcher.dependencies import DispatcherDependencies
+from stream.dispatcher.limits import DispatcherLimits
 from stream.dispatcher.loop import Dispatcher
-from stream.dispatcher.parts import Parts
-from stream.dispatcher.rules import Rules
 from stream.log.base import Committed, Output, Partition, Record, TopicDescription, nowhere
-from stream.log.memory import Fault, MemoryLog
+from stream.log.memory.log import Fault, MemoryLog
 from stream.metrics.base import Metrics, NoMetrics
 from stream.topics import ensure_topics
 from workers.endpoint import Endpoint
 
 INPUT = "headrace.requests"
 NOW_MS = 1_764_400_000_000
-QUICK = Rules(poll_s=0, gap_commit_s=0, back_off_s=0, wait_s=1, wait_max_s=4, lag_every_s=1e9)
+QUICK = DispatcherLimits(poll_s=0, gap_commit_s=0, back_off_s=0, wait_s=1, wait_max_s=4, lag_every_s=1e9)
 
 
 def line(**changes: Any) -> bytes:
@@ -53,7 +53,7 @@ class Stage:
     )
     registry: SchemaSource | None = None
     metrics: Metrics = field(default_factory=NoMetrics)
-    rules: Rules = QUICK
+    rules: DispatcherLimits = QUICK
     log: MemoryLog = field(default_factory=MemoryLog)
     seconds: float = 0.0
     reach: Callable[[str], None] = nowhere
@@ -64,8 +64,8 @@ class Stage:
         self.states: list[str] = []
 
     @property
-    def parts(self) -> Parts:
-        return Parts(
+    def parts(self) -> DispatcherDependencies:
+        return DispatcherDependencies(
             log=self.log,
             clock_s=lambda: self.seconds,
             now_ms=lambda: NOW_MS,

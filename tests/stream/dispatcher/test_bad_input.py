@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from schemas.headers import Headers
-from stream.dispatcher.found import ENDPOINT_CHARS_MAX
+from stream.dispatcher.partial_metadata import ENDPOINT_CHARS_MAX
 from tests.stream.dispatcher.stage import NOW_MS, Stage, line
 
 GOOD = line()

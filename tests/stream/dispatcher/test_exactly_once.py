@@ -8,7 +8,7 @@ from stream.config.settings import Limits, Settings
 from stream.dispatcher.loop import Dispatcher
 from stream.errors import LogError, LogFenced
 from stream.log.base import Output
-from stream.log.memory import Fault
+from stream.log.memory.log import Fault
 from tests.stream.dispatcher.stage import INPUT, QUICK, Stage, line
 from workers.endpoint import Endpoint
 

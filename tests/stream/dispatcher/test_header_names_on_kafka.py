@@ -8,8 +8,8 @@ from schemas.dead_letter import HEADERS_UNREADABLE
 from schemas.failure import ErrorClass, Stage
 from stream.broker import EmbeddedBroker
 from stream.log.base import Record
+from stream.replay.decisions import replay
 from stream.replay.find import Wanted
-from stream.replay.run import replay
 from tests.stream.dispatcher.kafka_site import GOOD, Site, site, turn_until
 from tests.stream.dispatcher.raw_produce import RawHeader, RawRecord, produce_raw
 

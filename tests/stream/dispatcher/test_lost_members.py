@@ -7,8 +7,8 @@ from typing import Any
 
 from stream.dispatcher.loop import Dispatcher
 from stream.log.base import Aborted, Assignor, Outcome, Unknown
-from stream.log.memory import Fault, MemoryLog
-from stream.log.memory_consumer import MemoryConsumer
+from stream.log.memory.consumer import MemoryConsumer
+from stream.log.memory.log import Fault, MemoryLog
 from tests.stream.dispatcher.stage import INPUT, NOW_MS, Stage, line
 
 GOOD = line()

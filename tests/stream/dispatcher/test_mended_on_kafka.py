@@ -12,13 +12,13 @@ import pytest
 from confluent_kafka import Consumer, KafkaException, Producer, TopicPartition
 
 from stream.broker import EmbeddedBroker
-from stream.cli.setaside.fresh_map import write_fresh_map
+from stream.cli.quarantined.fresh_map import write_fresh_map
 from stream.config.settings import InputBinding, Outputs, Settings
+from stream.dispatcher.dependencies import DispatcherDependencies
 from stream.dispatcher.loop import Dispatcher
-from stream.dispatcher.parts import Parts
-from stream.ledger.offset_map import OffsetMap, encode
+from stream.exactly_once.offset_map import OffsetMap, encode
 from stream.log.base import Partition
-from stream.place import Place
+from stream.process_context import ProcessContext
 from stream.topics import ensure_topics
 from tests.stream.dispatcher.kafka_site import GOOD, PATIENCE_S, Site, turn_until
 from workers.endpoint import Endpoint
@@ -31,7 +31,7 @@ class Impatient(Site):
     """Its dispatcher looks often at what is set aside."""
 
     @property
-    def parts(self) -> Parts:
+    def parts(self) -> DispatcherDependencies:
         parts = super().parts
         return replace(parts, rules=replace(parts.rules, quarantine_every_s=0.3, lag_timeout_s=30))
 
@@ -45,7 +45,7 @@ def site(kafka: EmbeddedBroker, unique: Callable[[str], str], tmp_path: Path) ->
         outputs=Outputs(f"{prefix}results", f"{prefix}dead-letters", (f"{prefix}results",)),
         endpoints={"sim": Endpoint("sim", "simulated", partitions=2)},
     )
-    return Impatient(Place(kafka.bootstrap_servers, tmp_path, "dispatcher-00"), settings)
+    return Impatient(ProcessContext(kafka.bootstrap_servers, tmp_path, "dispatcher-00"), settings)
 
 
 @pytest.fixture

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from stream.dispatcher.rules import Rules
-from stream.log.memory import Fault
+from stream.dispatcher.limits import DispatcherLimits
+from stream.log.memory.log import Fault
 from stream.metrics.prometheus import PrometheusMetrics
 from tests.stream.dispatcher.stage import INPUT, Stage, line
 from tests.stream.dispatcher.test_set_aside import commit_by_hand
 from tests.stream.metrics.served import values
 
 GOOD = line()
-RULES = Rules(poll_s=0, gap_commit_s=0, back_off_s=0, lag_every_s=0)
+RULES = DispatcherLimits(poll_s=0, gap_commit_s=0, back_off_s=0, lag_every_s=0)
 
 
 def stage_and_metrics() -> tuple[Stage, PrometheusMetrics]:

@@ -15,10 +15,10 @@ from schemas.headers import Headers
 from stream.dispatcher.loop import Dispatcher
 from stream.errors import LogError, LogFenced
 from stream.log.base import TopicDescription
-from stream.place import Place
+from stream.process_context import ProcessContext
+from stream.replay.decisions import replay
 from stream.replay.find import Wanted
-from stream.replay.run import replay
-from stream.supervisor.report import read_report
+from stream.role.report import read_report
 from tests.stream.dispatcher.kafka_site import GOOD, PATIENCE_S, Site, limit, site, turn_until
 from tests.stream.dispatcher.stage import line
 
@@ -131,8 +131,8 @@ ROLE = """
 import sys
 from pathlib import Path
 from stream.config.settings import InputBinding, Outputs, Settings
-from stream.dispatcher.run import run_dispatcher
-from stream.place import Place
+from stream.dispatcher.role import run_dispatcher
+from stream.process_context import Place
 from workers.endpoint import Endpoint
 servers, state_dir, prefix = sys.argv[1:]
 settings = Settings(
@@ -167,7 +167,7 @@ def test_the_role_reports_itself_and_ends_cleanly_on_a_signal(
     assert (len(site.work()), len(site.dead())) == (1, 1)
 
 
-def _state(place: Place) -> str:
+def _state(place: ProcessContext) -> str:
     told = read_report(place.state_dir, place.process_name)
     return told.state if told else ""
 

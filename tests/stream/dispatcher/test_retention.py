@@ -10,13 +10,13 @@ from itertools import pairwise
 import pytest
 
 from stream.config.settings import InputBinding
+from stream.dispatcher.limits import DispatcherLimits
 from stream.dispatcher.loop import Dispatcher
 from stream.dispatcher.retention import OFF, Half, Oldest, in_words, retention_ms, used
 from stream.dispatcher.retention_watch import RetentionWatch
-from stream.dispatcher.rules import Rules
 from stream.errors import LogError, LogTimeout
 from stream.log.base import Output, Partition, TopicDescription
-from stream.log.memory import Fault
+from stream.log.memory.log import Fault
 from stream.metrics.prometheus import PrometheusMetrics
 from tests.stream.dispatcher.stage import NOW_MS, Stage, bound, line
 from tests.stream.dispatcher.test_set_aside import commit_by_hand
@@ -28,7 +28,9 @@ TOPIC = "avro.lines"
 A, B = Partition("in", 0), Partition("in", 1)
 GAUGE = "headrace_retention_used_ratio"
 WIRE = b"\0\0\0\0\x07" + PAYLOAD
-RULES = Rules(poll_s=0, gap_commit_s=0, wait_s=1, wait_max_s=1, lag_every_s=5, retention_every_s=60)
+RULES = DispatcherLimits(
+    poll_s=0, gap_commit_s=0, wait_s=1, wait_max_s=1, lag_every_s=5, retention_every_s=60
+)
 
 
 class House:

@@ -12,11 +12,11 @@ import pytest
 
 from stream.broker import EmbeddedBroker
 from stream.config.settings import InputBinding, Settings
+from stream.dispatcher.limits import DispatcherLimits
 from stream.dispatcher.loop import Dispatcher
-from stream.dispatcher.rules import Rules
 from stream.log.base import Output, TopicDescription
 from stream.metrics.prometheus import PrometheusMetrics
-from stream.place import Place
+from stream.process_context import ProcessContext
 from stream.topics import ensure_topics
 from tests.stream.dispatcher.kafka_site import Site, turn_until
 from tests.stream.dispatcher.test_retention import HOUR_MS, WIRE, warnings
@@ -38,7 +38,7 @@ def test_a_partition_that_waits_for_the_registry_past_the_half_is_told_until_it_
         inputs=(InputBinding(topic, format="avro-registry"),),
         endpoints={"sim": Endpoint("sim", "simulated", partitions=1)},
     )
-    site = Site(Place(kafka.bootstrap_servers, tmp_path, "dispatcher-00"), settings)
+    site = Site(ProcessContext(kafka.bootstrap_servers, tmp_path, "dispatcher-00"), settings)
     admin, registry, metrics = site.log.admin(), Registry(), PrometheusMetrics()
     admin.create([TopicDescription(topic, 1, {"retention.ms": str(10 * HOUR_MS)})], 30)
     ensure_topics(admin, settings)
@@ -47,7 +47,7 @@ def test_a_partition_that_waits_for_the_registry_past_the_half_is_told_until_it_
     assert producer.flush(30) == 0
     producer.close()
     # A question that took too long would be asked again in a minute, and be a warning more.
-    rules = Rules(poll_s=0.05, gap_commit_s=0.05, lag_every_s=0.5, lag_timeout_s=30)
+    rules = DispatcherLimits(poll_s=0.05, gap_commit_s=0.05, lag_every_s=0.5, lag_timeout_s=30)
     parts = replace(site.parts, registry=registry, metrics=metrics, rules=rules)
     made = Dispatcher(settings, 0, parts, admin)
     made.start()

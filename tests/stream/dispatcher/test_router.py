@@ -6,11 +6,11 @@ from schemas.dead_letter import parse_dead_letter
 from schemas.decode import Decoder
 from stream.dispatcher.batch import Batches
 from stream.dispatcher.bindings import Inlet
-from stream.dispatcher.letters import Letters
-from stream.dispatcher.places import Places
-from stream.dispatcher.refusals import Refusals
+from stream.dispatcher.dead_letters import DeadLetters
+from stream.dispatcher.placement import Placement
+from stream.dispatcher.rejection import Rejections
+from stream.dispatcher.reply_topics import LOOKUPS_MAX, ReplyTopicChecks
 from stream.dispatcher.router import Router
-from stream.dispatcher.targets import LOOKUPS_MAX, Targets
 from stream.errors import LogTimeout
 from tests.stream.dispatcher.stage import NOW_MS, Stage
 from tests.stream.unreadable import Unreadable
@@ -18,10 +18,10 @@ from tests.stream.unreadable import Unreadable
 
 def test_header_names_that_are_not_utf8_are_unreadable() -> None:
     stage = Stage()
-    letters = Letters(stage.settings, stage.admin)
-    targets = Targets(stage.settings, stage.admin, lambda: 0.0)
-    refusals = Refusals(stage.settings, letters, targets, Batches())
-    places = Places(stage.settings, stage.admin.topics(1))
+    letters = DeadLetters(stage.settings, stage.admin)
+    targets = ReplyTopicChecks(stage.settings, stage.admin, lambda: 0.0)
+    refusals = Rejections(stage.settings, letters, targets, Batches())
+    places = Placement(stage.settings, stage.admin.topics(1))
     router = Router(stage.settings, places, Decoder(), targets, refusals)
     router.next_batch(NOW_MS)
     unreadable = Unreadable()
@@ -37,7 +37,7 @@ def test_only_so_many_reply_topics_are_looked_at_for_one_batch() -> None:
     names = [f"headrace.replies.{number}" for number in range(LOOKUPS_MAX + 1)]
     for name in names:
         stage.topic(name)
-    targets = Targets(stage.settings, stage.admin, lambda: 0.0)
+    targets = ReplyTopicChecks(stage.settings, stage.admin, lambda: 0.0)
     targets.next_batch()
     for name in names[:-1]:
         targets.check(name, None)

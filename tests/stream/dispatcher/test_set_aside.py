@@ -8,7 +8,7 @@ from stream.config.settings import InputBinding
 from stream.dispatcher.bindings import Bindings
 from stream.dispatcher.loop import Dispatcher
 from stream.errors import TopicMismatch
-from stream.ledger.offset_map import OffsetMap, encode
+from stream.exactly_once.offset_map import OffsetMap, encode
 from stream.log.base import OffsetCommit, Partition, Success
 from tests.stream.dispatcher.stage import INPUT, Stage, bound, line
 

@@ -8,7 +8,7 @@ import pytest
 
 from stream.dispatcher.commits import TIMEOUTS_MAX
 from stream.dispatcher.loop import Dispatcher
-from stream.dispatcher.targets import ASIDE_S
+from stream.dispatcher.reply_topics import ASIDE_S
 from stream.log.base import Aborted, Outcome, Output
 from tests.stream.dispatcher.stage import Stage, line
 

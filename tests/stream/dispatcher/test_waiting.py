@@ -12,7 +12,7 @@ from schemas.errors import BadRecord, RegistryUnavailable
 from stream.config.settings import InputBinding
 from stream.dispatcher.loop import Dispatcher
 from stream.log.base import Partition
-from stream.role.asking import ASKED_MAX, AskingRegistry
+from stream.role.async_registry import ASKED_MAX, AsyncRegistry
 from tests.stream.dispatcher.stage import INPUT, Stage, bound, line
 
 GOOD = line()
@@ -55,7 +55,7 @@ def stage_with(registry: Registry) -> Stage:
     return Stage(bound(InputBinding(TOPIC, format="avro-registry")), registry=registry)
 
 
-def answered(asking: AskingRegistry) -> None:
+def answered(asking: AsyncRegistry) -> None:
     while not asking.idle:
         time.sleep(0.01)
 
@@ -126,7 +126,7 @@ def test_the_asking_registry_never_makes_the_caller_wait() -> None:
 
     source = Slow()
     source.up = True
-    asking = AskingRegistry(source)
+    asking = AsyncRegistry(source)
     for schema_id in (7, 8, 7):
         with pytest.raises(RegistryUnavailable):
             asking.schema(schema_id)
@@ -142,7 +142,7 @@ def test_the_asking_registry_never_makes_the_caller_wait() -> None:
 def test_an_answer_is_remembered_for_the_records_that_follow() -> None:
     source = Registry()
     source.up = True
-    asking = AskingRegistry(source)
+    asking = AsyncRegistry(source)
     for schema_id in (7, 8):
         with pytest.raises(RegistryUnavailable):
             asking.schema(schema_id)
@@ -158,7 +158,7 @@ def test_an_answer_is_remembered_for_the_records_that_follow() -> None:
 def test_answers_that_nobody_comes_for_make_room() -> None:
     source = Registry()
     source.up = True
-    asking = AskingRegistry(source)
+    asking = AsyncRegistry(source)
     for schema_id in range(100, 100 + ASKED_MAX):
         with pytest.raises(RegistryUnavailable):
             asking.schema(schema_id)
@@ -172,7 +172,7 @@ def test_answers_that_nobody_comes_for_make_room() -> None:
 
 def test_a_failed_question_is_asked_again() -> None:
     source = Registry()
-    asking = AskingRegistry(source)
+    asking = AsyncRegistry(source)
     with pytest.raises(RegistryUnavailable):
         asking.schema(7)
     answered(asking)

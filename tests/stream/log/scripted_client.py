@@ -9,7 +9,7 @@ from types import SimpleNamespace
 
 from confluent_kafka import KafkaError, KafkaException
 
-from stream.log.kafka_watch import CoordinatorWatch
+from stream.log.kafka.watch import CoordinatorWatch
 
 
 def kafka_error(

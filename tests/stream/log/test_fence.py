@@ -6,7 +6,7 @@ import pytest
 
 from stream.errors import LogError, LogFenced, MemberFenced
 from stream.log.fence import twins_told_apart
-from stream.log.memory import MemoryLog
+from stream.log.memory.log import MemoryLog
 
 
 def ending(log: MemoryLog, *, twin: bool) -> LogError:

@@ -12,8 +12,8 @@ from confluent_kafka import Consumer, KafkaError, KafkaException, TopicPartition
 from stream.broker import EmbeddedBroker
 from stream.errors import ClientSilent, LogTimeout
 from stream.log.base import Committed, OffsetCommit, Partition, Success, TopicDescription
-from stream.log.kafka import KafkaLog
-from stream.log.kafka_consumer import KafkaConsumer
+from stream.log.kafka.consumer import KafkaConsumer
+from stream.log.kafka.log import KafkaLog
 
 pytestmark = pytest.mark.broker
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stream.errors import LogError
-from stream.log.kafka_consumer import KafkaConsumer
-from stream.log.kafka_settings import Settings
+from stream.log.kafka.consumer import KafkaConsumer
+from stream.log.kafka.settings import Settings
 from stream.log.stamp import parse_stamp
 
 _NAMES = st.text(st.characters(exclude_characters="\0", codec="utf-8"))

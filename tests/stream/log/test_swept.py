@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from stream.log.base import Aborted, Fenced, GroupStamp, OffsetCommit, Outcome, Output, Success, Unknown
-from stream.log.kafka_producer import BELIEVED_EVERY_S, SWEEP_S, KafkaProducer
+from stream.log.kafka.producer import BELIEVED_EVERY_S, SWEEP_S, KafkaProducer
 from tests.stream.log.scripted_client import ABORTABLE, FENCED, Script
 
 STAMP = GroupStamp(1, "member", b"native")

@@ -6,7 +6,7 @@ import pytest
 
 from stream.log import reasons
 from stream.log.base import Aborted, Output
-from stream.log.kafka_producer import KafkaProducer
+from stream.log.kafka.producer import KafkaProducer
 from tests.stream.log.scripted_client import TIMED_OUT, Script
 
 OUTPUTS = [Output("there", None, b"a", []), Output("gone", None, b"b", [])]

@@ -17,7 +17,7 @@ import pytest
 from stream.errors import StreamError
 from stream.processes import Child, Identity, identity_of, started_of
 from stream.processes.identity import end_group, group_members
-from stream.supervisor.leftovers import end_leftovers
+from stream.supervisor.orphan_processes import end_leftovers
 from tests.walks import children_called, is_stopped, zombie
 
 SLEEP = "import time; time.sleep(300)"

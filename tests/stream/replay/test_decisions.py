@@ -10,18 +10,18 @@ import pytest
 from schemas.failure import ErrorClass
 from stream.errors import LogFenced
 from stream.log.base import Record
-from stream.log.memory import Fault
-from stream.replay.find import Found, Wanted, find_dead_letters
+from stream.log.memory.log import Fault
+from stream.replay.decisions import replay, resolve, send_edited
+from stream.replay.find import FoundLetter, Wanted, find_dead_letters
 from stream.replay.markers import REASON_CHARS_MAX, Kind, Marker, Markers
 from stream.replay.once import Done, Seams
-from stream.replay.run import replay, resolve, send_edited
 from tests.stream.dispatcher.stage import INPUT, NOW_MS, Stage, line
 from tests.stream.replay.test_replay import GOOD, HEADERS, outcomes, run, stage_with_letters
 
 AT = Seams(now_ms=lambda: NOW_MS)
 
 
-def letter(stage: Stage, error_class: ErrorClass = ErrorClass.UNREADABLE) -> Found:
+def letter(stage: Stage, error_class: ErrorClass = ErrorClass.UNREADABLE) -> FoundLetter:
     [found] = find_dead_letters(stage.log, stage.settings, Wanted(error_class))
     return found
 
@@ -34,7 +34,7 @@ def close(stage: Stage, wanted: Wanted | None = None, reason: str = "spam") -> l
     return list(resolve(stage.log, stage.settings, wanted or Wanted(), reason, seams=AT))
 
 
-def marker(stage: Stage, found: Found) -> Marker | None:
+def marker(stage: Stage, found: FoundLetter) -> Marker | None:
     markers = Markers(stage.log, stage.settings)
     markers.read()
     return markers.of(found)

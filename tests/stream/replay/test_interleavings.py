@@ -10,11 +10,11 @@ from random import Random
 import pytest
 
 from stream.errors import LogError
-from stream.log.memory import Fault
-from stream.replay.find import Found, Wanted, find_dead_letters
+from stream.log.memory.log import Fault
+from stream.replay.decisions import replay, resolve, send_edited
+from stream.replay.find import FoundLetter, Wanted, find_dead_letters
 from stream.replay.markers import Kind, Markers
 from stream.replay.once import Done, Seams
-from stream.replay.run import replay, resolve, send_edited
 from tests.stream.dispatcher.stage import INPUT, Stage
 
 LETTERS = 6
@@ -48,7 +48,7 @@ class Play:
                 self._step("told")
         self._depth -= 1
 
-    def letters(self) -> list[Found]:
+    def letters(self) -> list[FoundLetter]:
         return list(find_dead_letters(self.stage.log, self.stage.settings))
 
     def _begin(self) -> Iterator[Done]:

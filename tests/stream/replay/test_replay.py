@@ -15,11 +15,11 @@ from schemas.source import Source
 from stream.config.settings import InputBinding
 from stream.errors import LogFenced
 from stream.log.base import Partition
-from stream.log.memory import Fault
+from stream.log.memory.log import Fault
+from stream.replay.decisions import replay
 from stream.replay.find import Wanted, find_dead_letters
 from stream.replay.once import ATTEMPTS_MAX, Done
 from stream.replay.original import CannotReplay, Originals
-from stream.replay.run import replay
 from tests.stream.dispatcher.stage import INPUT, Stage, line
 from tests.stream.unreadable import UnreadableLog
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from stream.replay.decisions import resolve, send_edited
 from stream.replay.find import Wanted, find_dead_letters
 from stream.replay.markers import Markers
 from stream.replay.returned import WentBack
-from stream.replay.run import resolve, send_edited
 from tests.stream.dispatcher.stage import INPUT, Stage
 from tests.stream.replay.test_replay import GOOD, run, stage_with_letters
 

@@ -8,7 +8,7 @@ from schemas.dead_letter import DeadLetter
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.source import Source
 from stream.cli.deadline import Deadline
-from stream.cli.setaside.reply_topics import refused_topics
+from stream.cli.quarantined.reply_topics import refused_topics
 from stream.config.settings import InputBinding, Settings
 from stream.replay.find import find_dead_letters
 from stream.replay.original import CannotReplay, Originals

@@ -16,14 +16,14 @@ from schemas.result import Facts, answer_value, error_value, result_headers
 from schemas.source import Source
 from stream.config.settings import Settings
 from stream.log.base import Output, Record
-from stream.log.memory import MemoryLog
+from stream.log.memory.log import MemoryLog
 from stream.run_batch.batch import Batch
+from stream.run_batch.dependencies import BatchDependencies
+from stream.run_batch.eta import Progress
 from stream.run_batch.feeder import Feeder
 from stream.run_batch.files import opened_files
 from stream.run_batch.fingerprint import fingerprint
 from stream.run_batch.folder import BatchFolder
-from stream.run_batch.pace import Progress
-from stream.run_batch.parts import Parts
 from stream.run_batch.quiet import Quiet
 from stream.run_batch.reply_topic import PARTITIONS, create_reply_topic
 from stream.run_batch.source import count, make_source
@@ -94,7 +94,9 @@ class StageOfBatch:
             stack.enter_context(closing(feeder))
             quiet = Quiet(lambda: True, self.show.say, time.monotonic())
             check = watch or self.answer_all
-            parts = Parts(self.log, feeder, answers, in_order, self.folder, self.show, quiet, check)
+            parts = BatchDependencies(
+                self.log, feeder, answers, in_order, self.folder, self.show, quiet, check
+            )
             return Batch(state, parts).run()
 
     def requests(self) -> list[Record]:

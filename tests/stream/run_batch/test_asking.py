@@ -20,9 +20,9 @@ from stream.run_batch.check import TOLD_MAX, check_rows
 from stream.run_batch.endpoint import config_of, endpoint_name
 from stream.run_batch.engine_flags import REFUSED, engine_options
 from stream.run_batch.rename import Rename
-from stream.run_batch.run import run_batch
 from stream.run_batch.source import make_source
 from stream.run_batch.wanted import Wanted
+from stream.run_batch.whole_batch import run_batch
 from tests.stream.run_batch.stage import REQUESTS, SETTINGS, StageOfBatch, request_line, requests_file
 
 

@@ -16,10 +16,10 @@ from schemas.result import Facts, answer_value
 from schemas.source import Source
 from stream.config.settings import Settings
 from stream.log.base import Output
-from stream.log.memory import Fault
+from stream.log.memory.log import Fault
 from stream.run_batch import feeder
+from stream.run_batch.batch_headers import ROW
 from stream.run_batch.state import State
-from stream.run_batch.travel import ROW
 from stream.run_batch.wanted import Wanted
 from tests.stream.run_batch.stage import BATCH, INVALID, REPLY, StageOfBatch, requests_file
 

@@ -16,7 +16,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from stream.log.kafka import KafkaLog
+from stream.log.kafka.log import KafkaLog
 from tests.stream.run_batch.stage import request_line
 
 pytestmark = pytest.mark.broker

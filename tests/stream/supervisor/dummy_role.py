@@ -8,12 +8,12 @@ import sys
 import time
 from pathlib import Path
 
-from stream.place import Place
-from stream.supervisor.report import report
+from stream.process_context import ProcessContext
+from stream.role.report import report
 
 
 def main(name: str, state_dir: Path, *behaviour: str) -> int:
-    place = Place("127.0.0.1:1", state_dir, name)
+    place = ProcessContext("127.0.0.1:1", state_dir, name)
     if "fenced" in behaviour:
         report(place, "starting", reason="a twin has our transactional id")
         return 4

@@ -11,11 +11,11 @@ from pathlib import Path
 import pytest
 
 from stream.demo.command import prepare
-from stream.place import Place
+from stream.process_context import ProcessContext
 from stream.processes import Child
+from stream.role.report import report
 from stream.supervisor.config_copy import copy_config
 from stream.supervisor.lock import state_dir_lock
-from stream.supervisor.report import report
 from stream.supervisor.runtime import Runtime, RuntimeFile
 from workers.journal import Journal, journal_path
 
@@ -38,7 +38,7 @@ def modes_below(folder: Path) -> dict[str, int]:
 def write_all(state_dir: Path, config: Path) -> None:
     with state_dir_lock(state_dir):
         copy_config(config, state_dir)()
-        place = Place("broker:9092", state_dir, "worker-sim-00")
+        place = ProcessContext("broker:9092", state_dir, "worker-sim-00")
         report(place, "running")
         RuntimeFile(state_dir).write(Runtime("broker:9092"))
         Journal(journal_path(state_dir, "worker-sim-00")).close()

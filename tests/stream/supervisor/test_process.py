@@ -12,9 +12,9 @@ import psutil
 import pytest
 
 from stream.processes import Child
-from stream.supervisor.atomic import replace_text
+from stream.role.atomic_file import replace_text
+from stream.role.report import Report, report_file
 from stream.supervisor.process import RoleProcess, Seen, last_line
-from stream.supervisor.report import Report, report_file
 
 
 def ended(process: RoleProcess) -> Seen:

@@ -8,9 +8,9 @@ import pytest
 
 from stream.config.settings import KafkaSettings, Settings
 from stream.errors import StreamError
-from stream.place import Place
+from stream.process_context import ProcessContext
 from stream.supervisor.commands import RoleCommand
-from stream.supervisor.run import Parts, run_up
+from stream.supervisor.up import UpDependencies, run_up
 
 OLD, NEW = "# old\n", "# new\n"
 
@@ -28,17 +28,17 @@ def state(tmp_path: Path) -> Path:
     return state
 
 
-def up(state: Path, config: Path | None, parts: Parts) -> None:
+def up(state: Path, config: Path | None, parts: UpDependencies) -> None:
     with pytest.raises(Refused):
         run_up(Settings(kafka=KafkaSettings("127.0.0.1:1")), config, state, parts=parts)
 
 
 @pytest.mark.parametrize("named", [True, False])
 def test_a_start_whose_topics_are_refused_keeps_the_old_configuration(state: Path, named: bool) -> None:
-    def refuse(settings: Settings, place: Place) -> None:
+    def refuse(settings: Settings, place: ProcessContext) -> None:
         raise Refused
 
-    up(state, state.parent / "new.toml" if named else None, Parts(prepare=refuse))
+    up(state, state.parent / "new.toml" if named else None, UpDependencies(prepare=refuse))
     assert (state / "config.toml").read_text() == OLD
 
 
@@ -47,11 +47,11 @@ def test_the_new_configuration_is_there_before_any_role_starts_as_it_was_when_it
 ) -> None:
     config = state.parent / "new.toml"
 
-    def change(settings: Settings, place: Place) -> None:
+    def change(settings: Settings, place: ProcessContext) -> None:
         config.write_text("# changed meanwhile\n")
 
     def roles(settings: Settings, state_dir: Path) -> tuple[RoleCommand, ...]:
         assert (state / "config.toml").read_text().startswith(NEW)
         raise Refused
 
-    up(state, config, Parts(prepare=change, commands=roles))
+    up(state, config, UpDependencies(prepare=change, commands=roles))

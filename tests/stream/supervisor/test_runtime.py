@@ -10,8 +10,8 @@ import pytest
 
 from stream.errors import UsageError
 from stream.processes import Identity
-from stream.supervisor.leftovers import Living, leftover_groups
 from stream.supervisor.lock import holder_of, state_dir_lock
+from stream.supervisor.orphan_processes import Living, leftover_groups
 from stream.supervisor.runtime import ProcessEntry, Runtime, RuntimeFile
 
 ENTRY = ProcessEntry("worker", "worker-sim-00", 4711, 1764400000.1, "running")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from stream.supervisor.run import DRAIN_GRACE_S
+from stream.supervisor.up import DRAIN_GRACE_S
 from tests.stream.supervisor.installation import Installation, eventually, gone
 
 Start = Callable[..., Installation]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 from stream.config.settings import KafkaSettings, Settings
 from stream.errors import StreamError
-from stream.place import Place
+from stream.process_context import ProcessContext
 from stream.supervisor.commands import RoleCommand
 from stream.supervisor.restart import RestartPolicy
-from stream.supervisor.run import Parts, prepare_topics, run_up
+from stream.supervisor.up import UpDependencies, prepare_topics, run_up
 
 DUMMY = "tests.stream.supervisor.dummy_role"
 
@@ -19,7 +19,7 @@ DUMMY = "tests.stream.supervisor.dummy_role"
 def main(state_dir: Path, broker: str, *roles: str) -> int:
     embedded = broker == "embedded"
     settings = Settings(kafka=None if embedded else KafkaSettings("127.0.0.1:1"))
-    parts = Parts(
+    parts = UpDependencies(
         commands=lambda settings, directory: tuple(command(role, directory) for role in roles),
         prepare=prepare_topics if embedded else nothing,
         policy=RestartPolicy(backoff_s=0.1, backoff_max_s=0.5),
@@ -38,7 +38,7 @@ def command(role: str, state_dir: Path) -> RoleCommand:
     )
 
 
-def nothing(settings: Settings, place: Place) -> None:
+def nothing(settings: Settings, place: ProcessContext) -> None:
     """No broker, no topics."""
 
 

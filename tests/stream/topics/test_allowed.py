@@ -10,7 +10,7 @@ import pytest
 from stream.config.settings import InputBinding, Outputs, Settings
 from stream.errors import LogTimeout, RightMissing
 from stream.log.base import LogAdmin, TopicDescription
-from stream.log.memory import MemoryLog
+from stream.log.memory.log import MemoryLog
 from stream.topics import dispatcher_needs, ensure_topics, needed_rights, refuse_missing_rights, worker_needs
 from stream.topics.allowed import Needs
 from workers.endpoint import Endpoint

@@ -14,21 +14,20 @@ from confluent_kafka.admin import AclOperation, ResourceType
 
 from stream.broker import EmbeddedBroker
 from stream.config.settings import InputBinding, Outputs, Settings
-from stream.dispatcher.parts import Parts as DispatcherParts
-from stream.dispatcher.run import run_dispatcher
+from stream.dispatcher.dependencies import DispatcherDependencies
+from stream.dispatcher.role import run_dispatcher
 from stream.errors import RightMissing
-from stream.log.kafka import kafka_log
-from stream.place import Place
+from stream.log.kafka.log import kafka_log
+from stream.process_context import ProcessContext
 from stream.topics import ensure_topics
-from stream.worker.parts import EngineSide
-from stream.worker.parts import Parts as WorkerParts
-from stream.worker.run import serve
+from stream.worker.dependencies import EngineSide, WorkerDependencies
+from stream.worker.role import serve
 from tests.stream.worker.acl import forbid
 from workers.clock import SystemClock
 from workers.endpoint import Endpoint
 from workers.engines.choose import engine_for
 from workers.journal import NoJournal
-from workers.rules import Rules
+from workers.retry_policy import RetryPolicy
 from workers.runner import Runner
 
 pytestmark = pytest.mark.broker
@@ -79,12 +78,12 @@ NO_ENGINE = cast(EngineSide, NoEngine())
 
 
 @pytest.fixture
-def place(kafka: EmbeddedBroker, tmp_path: Path) -> Place:
-    return Place(kafka.bootstrap_servers, tmp_path, "role-00")
+def place(kafka: EmbeddedBroker, tmp_path: Path) -> ProcessContext:
+    return ProcessContext(kafka.bootstrap_servers, tmp_path, "role-00")
 
 
 @pytest.fixture
-def settings(place: Place, unique: Callable[[str], str]) -> Settings:
+def settings(place: ProcessContext, unique: Callable[[str], str]) -> Settings:
     prefix = f"{unique('rights')}."
     made = Settings(
         prefix=prefix,
@@ -101,17 +100,21 @@ def patience() -> Callable[[], bool]:
     return lambda: time.monotonic() > until_s
 
 
-def run_the_dispatcher(settings: Settings, place: Place) -> None:
-    parts = DispatcherParts(kafka_log(place), time.monotonic, SystemClock().now_ms, stopped=patience())
+def run_the_dispatcher(settings: Settings, place: ProcessContext) -> None:
+    parts = DispatcherDependencies(kafka_log(place), time.monotonic, SystemClock().now_ms, stopped=patience())
     run_dispatcher(settings, 0, place, parts=parts)
 
 
-def run_the_worker(settings: Settings, place: Place, runner: EngineSide = NO_ENGINE) -> None:
-    parts = WorkerParts(kafka_log(place), runner, time.monotonic, SystemClock().now_ms, stopped=patience())
+def run_the_worker(settings: Settings, place: ProcessContext, runner: EngineSide = NO_ENGINE) -> None:
+    parts = WorkerDependencies(
+        kafka_log(place), runner, time.monotonic, SystemClock().now_ms, stopped=patience()
+    )
     serve(settings, settings.endpoints["sim"], 0, place.process_name, parts)
 
 
-def refused(settings: Settings, place: Place, denied: Denied, run: Callable[[Settings, Place], None]) -> None:
+def refused(
+    settings: Settings, place: ProcessContext, denied: Denied, run: Callable[[Settings, ProcessContext], None]
+) -> None:
     """In one line that names the right and the resource, and says what to do."""
     resource, name, operation = denied
     forbid(operation, place.bootstrap_servers, settings.prefix + name, resource)
@@ -124,25 +127,27 @@ def refused(settings: Settings, place: Place, denied: Denied, run: Callable[[Set
 
 
 @pytest.mark.parametrize("denied", DISPATCHER, ids=lambda denied: f"{denied[1]}-{denied[2].name}")
-def test_a_dispatcher_that_lacks_a_right_is_refused(settings: Settings, place: Place, denied: Denied) -> None:
+def test_a_dispatcher_that_lacks_a_right_is_refused(
+    settings: Settings, place: ProcessContext, denied: Denied
+) -> None:
     refused(settings, place, denied, run_the_dispatcher)
 
 
 @pytest.mark.parametrize("denied", WORKER, ids=lambda denied: f"{denied[1]}-{denied[2].name}")
 def test_a_worker_that_lacks_a_right_is_refused_before_its_engine_loads(
-    settings: Settings, place: Place, denied: Denied
+    settings: Settings, place: ProcessContext, denied: Denied
 ) -> None:
     refused(settings, place, denied, run_the_worker)
 
 
 @pytest.mark.parametrize("operation", [READ, DESCRIBE])
 def test_a_missing_right_on_the_group_is_refused_when_the_role_joins(
-    settings: Settings, place: Place, operation: AclOperation
+    settings: Settings, place: ProcessContext, operation: AclOperation
 ) -> None:
     endpoint = settings.endpoints["sim"]
     runner = Runner(
         engine_for(endpoint, place.state_dir),
-        Rules.of(endpoint),
+        RetryPolicy.of(endpoint),
         SystemClock(),
         random.Random(1),
         NoJournal(),
@@ -152,7 +157,7 @@ def test_a_missing_right_on_the_group_is_refused_when_the_role_joins(
 
 
 def test_a_reply_topic_that_may_not_be_written_keeps_no_worker_from_its_engine(
-    settings: Settings, place: Place
+    settings: Settings, place: ProcessContext
 ) -> None:
     forbid(WRITE, place.bootstrap_servers, f"{settings.prefix}replies.acme")
     with pytest.raises(AssertionError, match="the engine was started"):

@@ -13,9 +13,9 @@ from stream.broker import EmbeddedBroker
 from stream.config.settings import InputBinding, Outputs, Settings
 from stream.errors import TopicMismatch
 from stream.log.base import TopicDescription
-from stream.log.kafka import kafka_log
-from stream.log.kafka_admin import KafkaAdmin
-from stream.place import Place
+from stream.log.kafka.admin import KafkaAdmin
+from stream.log.kafka.log import kafka_log
+from stream.process_context import ProcessContext
 from stream.topics import ensure_topics, planned_topics
 from workers.endpoint import Endpoint
 
@@ -35,7 +35,7 @@ def settings(unique: Callable[[str], str]) -> Settings:
 
 @pytest.fixture
 def admin(kafka: EmbeddedBroker, tmp_path: Path) -> KafkaAdmin:
-    return kafka_log(Place(kafka.bootstrap_servers, tmp_path, "test")).admin()
+    return kafka_log(ProcessContext(kafka.bootstrap_servers, tmp_path, "test")).admin()
 
 
 def test_topics_are_created_as_planned_and_accepted_the_next_time(

@@ -14,8 +14,8 @@ import pytest
 from stream.broker import EmbeddedBroker
 from stream.config.settings import Outputs, Settings
 from stream.log.base import Output
-from stream.log.kafka import kafka_log
-from stream.place import Place
+from stream.log.kafka.log import kafka_log
+from stream.process_context import ProcessContext
 from stream.topics import ensure_topics
 from workers.endpoint import Endpoint
 
@@ -31,14 +31,14 @@ def written(kafka: EmbeddedBroker, unique: Callable[[str], str], tmp_path: Path)
     prefix = f"{unique('readers')}."
     outputs = Outputs(f"{prefix}results", f"{prefix}dead-letters", (f"{prefix}results",))
     settings = Settings(prefix, outputs=outputs, endpoints={"sim": Endpoint("sim", engine="simulated")})
-    place = Place(kafka.bootstrap_servers, tmp_path, "test")
+    place = ProcessContext(kafka.bootstrap_servers, tmp_path, "test")
     ensure_topics(kafka_log(place).admin(), settings)
     publish(place, settings.outputs.compression, f"{prefix}w", [outputs.results])
     publish(place, "lz4", f"{prefix}d", [outputs.dead_letters])
     return kafka.bootstrap_servers, [outputs.results, outputs.dead_letters]
 
 
-def publish(place: Place, compression: str, transactional_id: str, topics: list[str]) -> None:
+def publish(place: ProcessContext, compression: str, transactional_id: str, topics: list[str]) -> None:
     with closing(kafka_log(place, compression).producer(transactional_id)) as producer:
         producer.start(READ_S)
         producer.publish([Output(topic, None, value, []) for topic in topics for value in VALUES], [], None)
@@ -64,7 +64,7 @@ def test_confluent_kafka_reads_results_and_dead_letters(
     written: tuple[str, list[str]], tmp_path: Path
 ) -> None:
     servers, topics = written
-    with closing(kafka_log(Place(servers, tmp_path, "reader")).reader(topics)) as reader:
+    with closing(kafka_log(ProcessContext(servers, tmp_path, "reader")).reader(topics)) as reader:
         found: list[tuple[str, bytes | None]] = []
         while len(found) < 2 * len(VALUES):
             found += [(each.topic(), each.value()) for each in reader.poll(500, READ_S).records]

@@ -21,9 +21,9 @@ from confluent_kafka.admin import (
 from stream.broker import EmbeddedBroker
 from stream.config.settings import Settings
 from stream.errors import TopicMismatch
-from stream.log.kafka import kafka_log
-from stream.log.kafka_admin import KafkaAdmin
-from stream.place import Place
+from stream.log.kafka.admin import KafkaAdmin
+from stream.log.kafka.log import kafka_log
+from stream.process_context import ProcessContext
 from stream.topics import ensure_topics, needed_rights, planned_topics
 from workers.endpoint import Endpoint
 
@@ -59,7 +59,7 @@ def judging(tmp_path: Path) -> Iterator[EmbeddedBroker]:
 
 @pytest.fixture
 def admin(judging: EmbeddedBroker, tmp_path: Path) -> KafkaAdmin:
-    return kafka_log(Place(judging.bootstrap_servers, tmp_path, "test")).admin()
+    return kafka_log(ProcessContext(judging.bootstrap_servers, tmp_path, "test")).admin()
 
 
 def rule(broker: EmbeddedBroker, resource: Resource, *rules: Rule) -> None:

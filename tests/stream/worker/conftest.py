@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from stream.broker import EmbeddedBroker
-from stream.log.kafka import kafka_log
-from stream.place import Place
+from stream.log.kafka.log import kafka_log
+from stream.process_context import ProcessContext
 from tests.stream.worker.installation import Installation
 
 
@@ -17,7 +17,7 @@ from tests.stream.worker.installation import Installation
 def installation(
     kafka: EmbeddedBroker, unique: Callable[[str], str], tmp_path: Path
 ) -> Iterator[Installation]:
-    place = Place(kafka.bootstrap_servers, tmp_path, "worker-sim-00")
+    place = ProcessContext(kafka.bootstrap_servers, tmp_path, "worker-sim-00")
     made = Installation(kafka_log(place), place, f"{unique('house')}.")
     yield made
     made.stop()

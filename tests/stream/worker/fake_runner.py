@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 
 from schemas.failure import Failure
 from schemas.source import Source
+from workers.attempts import write_down
 from workers.call import Call, Finished
 from workers.engines.base import Answer, Tokens
 from workers.journal import NoJournal, StartJournal
-from workers.run import write_down
 
 
 class Runs:

@@ -14,20 +14,20 @@ from schemas.lane import Lane
 from schemas.source import Source
 from schemas.work import Routed, WorkHeaders
 from stream.config.settings import Limits, Settings
-from stream.ledger.offset_map import OffsetMap, decode
+from stream.exactly_once.offset_map import OffsetMap, decode
 from stream.log.base import Committed, Output, Partition, Record, Success, TopicDescription
-from stream.log.memory import MemoryLog
+from stream.log.memory.log import MemoryLog
 from stream.topics import ensure_topics
-from stream.worker.build import Sockets, build_worker, open_sockets
+from stream.worker.assembly import Sockets, build_worker, open_sockets
+from stream.worker.dependencies import WorkerDependencies
+from stream.worker.limits import WorkerLimits
 from stream.worker.loop import Loop, Steps
-from stream.worker.parts import Parts
-from stream.worker.rules import Rules
 from tests.stream.worker.fake_runner import FakeRunner, Runs
 from workers.endpoint import Endpoint
 from workers.journal import Journal, NoJournal, StartJournal
 
 INPUT = "headrace.requests"
-FAST = Rules(poll_s=0.0, look_s=0.0, revoke_s=1.0, offsets_s=1.0, drain_s=0.5)
+FAST = WorkerLimits(poll_s=0.0, look_s=0.0, revoke_s=1.0, offsets_s=1.0, drain_s=0.5)
 
 
 class Clock:
@@ -49,7 +49,7 @@ class Clock:
 class Worker:
     """One process: its loop, its fake engine. Drop it to crash it; `close` ends it cleanly."""
 
-    def __init__(self, house: House, slot: int, parts: Parts) -> None:
+    def __init__(self, house: House, slot: int, parts: WorkerDependencies) -> None:
         self.parts = parts
         assert isinstance(parts.runner, FakeRunner)
         self.runner = parts.runner
@@ -147,9 +147,9 @@ class House:
 
     # ---- workers -------------------------------------------------------------------------------------------------
 
-    def worker(self, slot: int = 0, *, auto: bool = True, rules: Rules = FAST, **parts: Any) -> Worker:
+    def worker(self, slot: int = 0, *, auto: bool = True, rules: WorkerLimits = FAST, **parts: Any) -> Worker:
         journal = self._journal(slot)
-        made = Parts(
+        made = WorkerDependencies(
             log=self.log,
             runner=FakeRunner(auto=auto, passes=self.clock.passes, runs=self.runs, journal=journal),
             clock_s=self.clock,

@@ -16,29 +16,29 @@ from schemas.lane import LANES, Lane
 from schemas.source import Source
 from schemas.work import Routed, WorkHeaders
 from stream.config.settings import Outputs, Settings
-from stream.ledger.offset_map import OffsetMap, decode
+from stream.exactly_once.offset_map import OffsetMap, decode
 from stream.log.base import Log, Output, Partition, Record, Success
-from stream.place import Place
+from stream.process_context import ProcessContext
 from stream.topics import ensure_topics
-from stream.worker.parts import Parts
-from stream.worker.rules import Rules
-from stream.worker.run import serve
+from stream.worker.dependencies import WorkerDependencies
+from stream.worker.limits import WorkerLimits
+from stream.worker.role import serve
 from tests.stream.settled import ASK_S, PATIENCE_S, await_markers
 from tests.stream.worker.house import header, request_line
 from workers.clock import SystemClock
 from workers.endpoint import Endpoint
 from workers.engines.choose import engine_for
 from workers.journal import NoJournal
-from workers.rules import Rules as RunnerRules
+from workers.retry_policy import RetryPolicy
 from workers.runner import Runner
 
-QUICK = Rules(heartbeat_s=0.2, lag_every_s=0.5, trim_every_s=0.5, drain_s=10.0, revoke_s=30.0)
+QUICK = WorkerLimits(heartbeat_s=0.2, lag_every_s=0.5, trim_every_s=0.5, drain_s=10.0, revoke_s=30.0)
 
 
 class Installation:
     """Topics of its own on the shared broker, and workers in threads."""
 
-    def __init__(self, log: Log, place: Place, prefix: str) -> None:
+    def __init__(self, log: Log, place: ProcessContext, prefix: str) -> None:
         self.log = log
         self.place = place
         self.endpoint = Endpoint("sim", engine="simulated", partitions=2, slots=8)
@@ -87,12 +87,12 @@ class Installation:
         stop = threading.Event()
         runner = Runner(
             engine_for(self.endpoint, Path()),
-            RunnerRules.of(self.endpoint),
+            RetryPolicy.of(self.endpoint),
             SystemClock(),
             random.Random(1),
             NoJournal(),
         )
-        made = Parts(
+        made = WorkerDependencies(
             log=self.log,
             runner=runner,
             clock_s=time.monotonic,

@@ -17,7 +17,7 @@ from schemas.lane import LANES
 from schemas.source import Source
 from stream.config.settings import Limits
 from stream.errors import StreamError
-from stream.log.memory import Fault
+from stream.log.memory.log import Fault
 from tests.stream.worker.fake_runner import answer_to
 from tests.stream.worker.house import FAST, House, Worker, header
 from workers.call import Call

@@ -11,7 +11,7 @@ from schemas.avro import AvroSchema
 from schemas.errors import BadRecord, RegistryUnavailable
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.lane import Lane
-from stream.commit.open_record import Form
+from stream.exactly_once.work_item import Form
 from stream.log.base import Aborted, Outcome, Output
 from tests.stream.worker.house import FAST, House, header
 

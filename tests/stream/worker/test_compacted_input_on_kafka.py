@@ -15,11 +15,11 @@ from confluent_kafka.admin import AdminClient, AlterConfigOpType, ConfigEntry, C
 from schemas.source import Source
 from stream.broker import EmbeddedBroker
 from stream.config.settings import InputBinding, Settings
-from stream.dispatcher.parts import Parts
-from stream.dispatcher.run import run_dispatcher
+from stream.dispatcher.dependencies import DispatcherDependencies
+from stream.dispatcher.role import run_dispatcher
 from stream.log.base import Output, Partition, TopicDescription
-from stream.log.kafka import kafka_log
-from stream.place import Place
+from stream.log.kafka.log import kafka_log
+from stream.process_context import ProcessContext
 from tests.stream.worker.house import request_line
 from tests.stream.worker.installation import Installation
 
@@ -43,7 +43,7 @@ EAGER_TOPIC = {
 def installation(tmp_path: Path) -> Iterator[Installation]:
     broker = EmbeddedBroker(tmp_path / "broker", extra_properties=EAGER_BROKER)
     broker.start()
-    place = Place(broker.bootstrap_servers, tmp_path, "worker-sim-00")
+    place = ProcessContext(broker.bootstrap_servers, tmp_path, "worker-sim-00")
     log = kafka_log(place)
     log.admin().create([TopicDescription(INPUT, 1, EAGER_TOPIC)], 30)
     made = Installation(log, place, "headrace.")
@@ -89,7 +89,9 @@ def running(installation: Installation) -> Iterator[Settings]:
     """A dispatcher and a worker, stopped cleanly."""
     settings = dataclasses.replace(installation.settings, inputs=(InputBinding(INPUT),))
     stop = threading.Event()
-    parts = Parts(installation.log, time.monotonic, lambda: time.time_ns() // 1_000_000, stopped=stop.is_set)
+    parts = DispatcherDependencies(
+        installation.log, time.monotonic, lambda: time.time_ns() // 1_000_000, stopped=stop.is_set
+    )
     dispatcher = threading.Thread(
         target=run_dispatcher, args=(settings, 0, installation.place), kwargs={"parts": parts}
     )

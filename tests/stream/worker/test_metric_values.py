@@ -17,11 +17,11 @@ from schemas.failure import Stage as FailureStage
 from schemas.lane import LANES, Lane
 from stream.config.settings import slot_name
 from stream.log.base import Partition
-from stream.log.memory import Fault
+from stream.log.memory.log import Fault
 from stream.metrics.prometheus import PrometheusMetrics
-from stream.worker.build import build_worker, open_sockets
-from stream.worker.parts import Parts
-from stream.worker.rules import Rules
+from stream.worker.assembly import build_worker, open_sockets
+from stream.worker.dependencies import WorkerDependencies
+from stream.worker.limits import WorkerLimits
 from tests.stream.metrics.served import value, values
 from tests.stream.worker.house import FAST, House, request_line
 from tests.workers.stage import QUICK, running, simulated
@@ -30,7 +30,7 @@ from workers.engines.base import Answer, Tokens
 from workers.journal import Journal
 
 PATIENCE_S = 60.0
-RULES = Rules(
+RULES = WorkerLimits(
     poll_s=0.0, look_s=0.001, revoke_s=1.0, offsets_s=1.0, drain_s=0.5, heartbeat_s=0.5, lag_every_s=1.0
 )
 
@@ -85,7 +85,9 @@ def day(tmp_path_factory: pytest.TempPathFactory) -> Day:
 
 def live(day: Day, runner: Any, count: int) -> None:
     house = day.house
-    parts = Parts(house.log, runner, house.clock, SystemClock().now_ms, metrics=day.metrics, rules=RULES)
+    parts = WorkerDependencies(
+        house.log, runner, house.clock, SystemClock().now_ms, metrics=day.metrics, rules=RULES
+    )
     sockets = open_sockets(house.settings, house.endpoint, 0, parts, house.log.admin())
     publish = sockets.producer.publish
 

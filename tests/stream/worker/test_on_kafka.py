@@ -7,9 +7,9 @@ import time
 
 import pytest
 
+from schemas.heartbeat import read_heartbeat
 from schemas.lane import LANES, Lane
 from stream.log.base import Partition
-from stream.worker.heartbeat import read_heartbeat
 from tests.stream.worker.installation import QUICK, Installation
 
 pytestmark = pytest.mark.broker

@@ -10,7 +10,7 @@ import pytest
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.source import Source
 from stream.config.settings import Limits
-from stream.ledger.offset_map import OffsetMap, encode
+from stream.exactly_once.offset_map import OffsetMap, encode
 from stream.metrics.prometheus import PrometheusMetrics
 from tests.stream.metrics.served import value
 from tests.stream.worker.house import FAST, House, Worker, header

@@ -9,9 +9,9 @@ import pytest
 
 from schemas.lane import Lane
 from stream.errors import LogTimeout
-from stream.ledger.offset_map import OffsetMap, encode
+from stream.exactly_once.offset_map import OffsetMap, encode
 from stream.log.base import OffsetCommit, Output, Partition, Unknown
-from stream.log.memory import Fault
+from stream.log.memory.log import Fault
 from tests.stream.worker.house import House, header
 
 

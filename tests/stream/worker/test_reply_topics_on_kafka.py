@@ -13,7 +13,7 @@ from schemas.failure import ErrorClass, Stage
 from schemas.headers import Headers
 from schemas.source import Source
 from stream.log.base import Aborted, Outcome, Output, TopicDescription
-from stream.log.kafka_producer import KafkaProducer
+from stream.log.kafka.producer import KafkaProducer
 from tests.stream.worker.acl import forbid
 from tests.stream.worker.installation import Installation
 from workers.call import Finished

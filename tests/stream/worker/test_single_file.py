@@ -10,9 +10,9 @@ from schemas.errors import RegistryUnavailable
 from schemas.lane import Lane
 from schemas.source import Source
 from stream.config.settings import Limits
-from stream.ledger.offset_map import OffsetMap
+from stream.exactly_once.offset_map import OffsetMap
 from stream.log.base import Outcome, Output
-from stream.log.memory import Fault
+from stream.log.memory.log import Fault
 from tests.stream.worker.house import House, Worker, header
 
 

@@ -7,13 +7,13 @@ import dataclasses
 import pytest
 
 from schemas.lane import Lane
-from stream.worker.rules import Rules
+from stream.worker.limits import WorkerLimits
 from tests.stream.worker.house import FAST, House, Worker, request_line
 
 RECORDS_MAX = FAST.single_file_ahead_records_max
 
 
-def in_single_file(house: House, rules: Rules = FAST) -> Worker:
+def in_single_file(house: House, rules: WorkerLimits = FAST) -> Worker:
     """The third life, after two deaths."""
     for _ in range(2):
         house.worker(auto=False).turn(4)

@@ -10,7 +10,7 @@ from schemas.lane import Lane
 from stream.config.settings import Limits
 from stream.errors import LogError, LogFenced
 from stream.log.base import Partition
-from stream.log.memory import Fault
+from stream.log.memory.log import Fault
 from tests.stream.worker.house import FAST, House, header
 from workers.engines.base import Answer, Tokens
 

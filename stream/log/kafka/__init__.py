@@ -1,0 +1,1 @@
+"""The log over Apache Kafka, by confluent-kafka."""
