@@ -15,6 +15,7 @@ from typing import Final
 
 from confluent_kafka import KafkaError, Message, Producer, TopicPartition
 
+from stream.background_call import Meanwhile, nothing
 from stream.cli.installation import find_installation
 from stream.cli.logs import log_to_stderr
 from stream.cli.options import installation_options
@@ -61,10 +62,12 @@ class PlainPublisher:
         *,
         attribute: bool = False,
         reach: Callable[[str], None] = nowhere,
+        while_waiting: Meanwhile = nothing,
     ) -> Outcome:
         produce = self._client.produce
         for topic, key, value, headers, partition, timestamp_ms in outputs:
             produce(topic, value, key, partition, None, None, timestamp_ms, headers)
+        while_waiting()
         left = self._client.flush(FLUSH_S)
         if left or self._failed:
             raise LogError(f"{left} outputs were not delivered; {self._failed[:3]}")

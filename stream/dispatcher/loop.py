@@ -8,8 +8,9 @@ from schemas.decode import Decoder
 from stream.config.settings import Settings, slot_name
 from stream.dispatcher.assignment import Assignment
 from stream.dispatcher.batch import Batches
+from stream.dispatcher.batch_transaction import Refused
 from stream.dispatcher.bindings import Bindings
-from stream.dispatcher.commits import Commits, Refused
+from stream.dispatcher.commits import Commits
 from stream.dispatcher.dead_letters import DeadLetters
 from stream.dispatcher.dependencies import DispatcherDependencies
 from stream.dispatcher.intake import Intake

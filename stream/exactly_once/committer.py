@@ -12,7 +12,7 @@ from schemas.failure import ErrorClass
 from schemas.lane import LANES
 from stream.background_call import BackgroundCalls, Meanwhile, nothing
 from stream.errors import LedgerBroken, LogError, LogFenced
-from stream.exactly_once.abort_policy import Action, action_for
+from stream.exactly_once.abort_policy import Action, Contents, action_for
 from stream.exactly_once.bisection import Bisection
 from stream.exactly_once.commit_interval import CommitInterval
 from stream.exactly_once.ledger import PartitionLedger
@@ -262,7 +262,8 @@ class Committer:
         return not left
 
     def _after_abort(self, plan: Transaction, outcome: Aborted) -> None:
-        action = action_for(outcome, plan.kind, len(plan.foreign), len(plan.records))
+        contents = Contents(len(plan.records), plan.foreign, self._narrowing.searching(plan.kind))
+        action = action_for(outcome, contents)
         _LOG.warning(
             "a transaction of %d answers was aborted (%s): %s", len(plan.records), outcome.cause, action
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple, Protocol
 
 from schemas.headers import Headers
+from stream.background_call import Meanwhile, nothing
 from stream.log.plain import DELIVERY_S_MAX, PlainProducer
 from stream.log.stuck import Stuck
 
@@ -201,10 +202,12 @@ class LogProducer(Protocol):
         *,
         attribute: bool = False,
         reach: Callable[[str], None] = nowhere,
+        while_waiting: Meanwhile = nothing,
     ) -> Outcome:
         """One whole transaction: all outputs with their offsets, or nothing.
 
         `reach` is called at the named points `begun`, `produced`, `offsets_sent`, `committed`: fault injection in tests.
+        `while_waiting` is called on our thread once all outputs are handed over; it must not begin another transaction.
         A client that saw a timeout is replaced before its next begin (TAINTED).
         """
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from confluent_kafka import KafkaError
 
+from stream.background_call import Meanwhile, nothing
 from stream.errors import LogError, LogFenced, LogTimeout, RightMissing
 from stream.log import reasons
 from stream.log.base import (
@@ -66,11 +67,14 @@ class KafkaProducer:
         *,
         attribute: bool = False,
         reach: Callable[[str], None] = nowhere,
+        while_waiting: Meanwhile = nothing,
     ) -> Outcome:
         check_offsets(offsets, group)
         if group is not None and not group.valid:
             return Aborted(reasons.STALE_MEMBER, {})
-        outcome = self._publish(outputs, offsets, group, attribute=attribute, reach=reach)
+        outcome = self._publish(
+            outputs, offsets, group, attribute=attribute, reach=reach, while_waiting=while_waiting
+        )
         if attribute and isinstance(outcome, Aborted) and outcome.delivery and not outcome.failed:
             return Aborted(outcome.cause, self._try_topics(outputs), delivery=True)
         return outcome
@@ -103,13 +107,16 @@ class KafkaProducer:
         *,
         attribute: bool,
         reach: Callable[[str], None],
+        while_waiting: Meanwhile,
     ) -> Outcome:
         if (unready := self._make_ready()) is not None:
             return unready
         client = self._running()
         self._begun_s = self._clock()
         try:
-            self._run(client, outputs, offsets, group, attribute=attribute, reach=reach)
+            self._run(
+                client, outputs, offsets, group, attribute=attribute, reach=reach, while_waiting=while_waiting
+            )
         except StepFailed as failed:
             return self._end(client, failed)
         except BaseException:
@@ -126,6 +133,7 @@ class KafkaProducer:
         *,
         attribute: bool,
         reach: Callable[[str], None],
+        while_waiting: Meanwhile,
     ) -> None:
         client.begin()
         reach("begun")
@@ -134,6 +142,7 @@ class KafkaProducer:
         else:
             client.produce(outputs)
         reach("produced")
+        while_waiting()
         if offsets and group is not None:
             client.send_offsets(offsets, group.native)
         reach("offsets_sent")

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from stream.background_call import Meanwhile, nothing
 from stream.errors import LogError
 from stream.log import reasons
 from stream.log.base import (
@@ -68,6 +69,7 @@ class MemoryProducer:
         *,
         attribute: bool = False,
         reach: Callable[[str], None] = nowhere,
+        while_waiting: Meanwhile = nothing,
     ) -> Outcome:
         check_offsets(offsets, group)
         if self._epoch is None:
@@ -79,6 +81,7 @@ class MemoryProducer:
             reach("begun")
             self._produce(outputs, attribute=attribute)
             reach("produced")
+            while_waiting()
             if offsets and group is not None:
                 self._send_offsets(offsets, group)
             reach("offsets_sent")

@@ -8,6 +8,7 @@ import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from stream.background_call import Meanwhile, nothing
 from stream.exactly_once.offset_map import decode
 from stream.log.base import (
     Assignor,
@@ -61,9 +62,12 @@ class TwistedProducer:
         *,
         attribute: bool = False,
         reach: Callable[[str], None] = nowhere,
+        while_waiting: Meanwhile = nothing,
     ) -> Outcome:
         twisted, stamp = self.twist(offsets, group)
-        return self.real.publish(outputs, twisted, stamp, attribute=attribute, reach=reach)
+        return self.real.publish(
+            outputs, twisted, stamp, attribute=attribute, reach=reach, while_waiting=while_waiting
+        )
 
     def is_fenced(self, group: GroupStamp) -> bool:
         return self.real.is_fenced(group)

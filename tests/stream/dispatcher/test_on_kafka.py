@@ -132,7 +132,7 @@ import sys
 from pathlib import Path
 from stream.config.settings import InputBinding, Outputs, Settings
 from stream.dispatcher.role import run_dispatcher
-from stream.process_context import Place
+from stream.process_context import ProcessContext
 from workers.endpoint import Endpoint
 servers, state_dir, prefix = sys.argv[1:]
 settings = Settings(
@@ -141,7 +141,7 @@ settings = Settings(
     outputs=Outputs(f"{prefix}results", f"{prefix}dead-letters", (f"{prefix}results",)),
     endpoints={"sim": Endpoint("sim", "simulated", partitions=2)},
 )
-sys.exit(run_dispatcher(settings, 0, Place(servers, Path(state_dir), "dispatcher-00")))
+sys.exit(run_dispatcher(settings, 0, ProcessContext(servers, Path(state_dir), "dispatcher-00")))
 """
 
 

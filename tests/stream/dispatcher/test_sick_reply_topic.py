@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from stream.dispatcher.commits import TIMEOUTS_MAX
+from stream.dispatcher.batch_transaction import TIMEOUTS_MAX
 from stream.dispatcher.loop import Dispatcher
 from stream.dispatcher.reply_topics import ASIDE_S
 from stream.log.base import Aborted, Outcome, Output

@@ -4,33 +4,37 @@ from __future__ import annotations
 
 import pytest
 
-from stream.exactly_once.abort_policy import MAP_TOO_LARGE, Action, action_for
+from stream.exactly_once.abort_policy import MAP_TOO_LARGE, Action, Contents, action_for
 from stream.exactly_once.reply_topics import FAILURES_MAX, QUARANTINE_S, REPLY_TOPICS_MAX, ReplyTopics
 from stream.exactly_once.selection import PROVEN
-from stream.exactly_once.work_item import OWN
 from stream.log import reasons
 from stream.log.base import Aborted, TopicDescription
 
 
 @pytest.mark.parametrize(
-    ("outcome", "kind", "topics", "records", "action"),
+    ("outcome", "contents", "action"),
     [
-        (Aborted("illegal_generation", {}), OWN, 0, 5, Action.BACK_OFF),
-        (Aborted(reasons.STALE_MEMBER, {}), OWN, 0, 5, Action.BACK_OFF),
-        (Aborted(MAP_TOO_LARGE, {}), OWN, 0, 5, Action.STOP),
-        (Aborted(reasons.TOO_LARGE, {}, True), OWN, 0, 5, Action.NARROW),
-        (Aborted(reasons.TOO_LARGE, {}, True), OWN, 0, 1, Action.GIVE_UP_ANSWER),
-        (Aborted(reasons.TOO_LARGE, {}, True), "x", 1, 1, Action.GIVE_UP_ANSWER),
-        (Aborted(reasons.UNAUTHORISED, {}, True), OWN, 0, 5, Action.STOP),
-        (Aborted(reasons.UNKNOWN_TOPIC, {}, True), PROVEN, 3, 5, Action.SEPARATE),
-        (Aborted(reasons.UNKNOWN_TOPIC, {}, True), "x", 1, 5, Action.QUARANTINE),
-        (Aborted(reasons.REFUSED, {}, True), "x", 1, 1, Action.QUARANTINE),
+        (Aborted("illegal_generation", {}), Contents(5), Action.BACK_OFF),
+        (Aborted(reasons.STALE_MEMBER, {}), Contents(5), Action.BACK_OFF),
+        (Aborted(MAP_TOO_LARGE, {}), Contents(5), Action.STOP),
+        (Aborted(reasons.TOO_LARGE, {}, True), Contents(5), Action.NARROW),
+        (Aborted(reasons.TOO_LARGE, {}, True), Contents(1), Action.GIVE_UP_ANSWER),
+        (Aborted(reasons.TOO_LARGE, {}, True), Contents(1, {"x"}), Action.GIVE_UP_ANSWER),
+        (Aborted(reasons.UNAUTHORISED, {}, True), Contents(5), Action.NARROW),
+        (Aborted(reasons.UNAUTHORISED, {}, True), Contents(1), Action.STOP),
+        (
+            Aborted(reasons.UNAUTHORISED, {2: reasons.UNAUTHORISED}, True),
+            Contents(5, attributed=True),
+            Action.STOP,
+        ),
+        (Aborted(reasons.UNAUTHORISED, {}, True), Contents(1, attributed=True), Action.BACK_OFF),
+        (Aborted(reasons.UNKNOWN_TOPIC, {}, True), Contents(5, {"x", "y", "z"}), Action.SEPARATE),
+        (Aborted(reasons.UNKNOWN_TOPIC, {}, True), Contents(5, {"x"}), Action.QUARANTINE),
+        (Aborted(reasons.REFUSED, {}, True), Contents(1, {"x"}), Action.QUARANTINE),
     ],
 )
-def test_every_abort_has_its_action(
-    outcome: Aborted, kind: str, topics: int, records: int, action: Action
-) -> None:
-    assert action_for(outcome, kind, topics, records) is action
+def test_every_abort_has_its_action(outcome: Aborted, contents: Contents, action: Action) -> None:
+    assert action_for(outcome, contents) is action
 
 
 class TestTargets:
