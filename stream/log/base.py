@@ -1,6 +1,6 @@
 """The boundary to the log: what Headrace needs of Kafka, no more.
 
-`kafka_*` implements it with confluent-kafka, `memory` in this process for tests; one contract suite runs on both. All
+`kafka` implements it with confluent-kafka, `memory` in this process for tests; one contract suite runs on both. All
 of it is synchronous and belongs to one thread.
 """
 
@@ -208,8 +208,7 @@ class LogProducer(Protocol):
 
         `reach` is called at the named points `begun`, `produced`, `offsets_sent`, `committed`: fault injection in tests.
         `while_waiting` is called on our thread once all outputs are handed over; it must not begin another transaction.
-        A client that saw a timeout is replaced before its next begin (TAINTED).
-        """
+        A client that saw a timeout is replaced before its next begin (TAINTED)."""
 
     def is_fenced(self, group: GroupStamp) -> bool:
         """Asks the coordinator, committing nothing: does another process own our transactional id?"""
