@@ -13,7 +13,7 @@ from stream.dispatcher.progress import CommittedMaps, Progress
 from stream.dispatcher.tally import Tally
 from stream.exactly_once.halving import Halving
 from stream.exactly_once.offset_oracle import OffsetOracle
-from stream.exactly_once.outcome import OutcomeMachine, Seams
+from stream.exactly_once.outcome import OutcomeMachine
 from stream.log.base import LogProducer
 from stream.retry import BackOff
 
@@ -46,9 +46,8 @@ class Commits:
         self._effects = Effects(self._progress, self._halving, tally, refused)
         self._back_off = BackOff(rules.back_off_s, rules.back_off_max_s, rules.aborts_max_s)
         oracle = OffsetOracle(owned.consumer, parts.clock_s)
-        seams = Seams(parts.clock_s, parts.reach)
         self._outcomes: OutcomeMachine[CommittedMaps] = OutcomeMachine(
-            producer, oracle, self._back_off, seams
+            producer, oracle, self._back_off, clock_s=parts.clock_s, reach=parts.reach
         )
         self._gap_since_s: float | None = None
         #: The group does not know us, or not as the owner: only a poll can tell what has become of our partitions.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from stream.exactly_once.halving import Halving
 from stream.exactly_once.selection import Caps, select
 from stream.exactly_once.work_item import WorkItem
 
@@ -24,18 +25,19 @@ class Bisection:
 
     def __init__(self, records_max: int) -> None:
         self._records_max = records_max
-        self._caps: dict[str, int] = {}
+        self._halved: dict[str, Halving] = {}
         self._suspects: dict[str, set[WorkItem]] = {}
         #: Kinds whose others have just gone: a suspect is next.
         self._due: set[str] = set()
 
     def cap(self, kind: str) -> int:
         """Records of the next transaction of this kind."""
-        return self._caps.get(kind, self._records_max)
+        halved = self._halved.get(kind)
+        return self._records_max if halved is None else halved.cap
 
     def searching(self, kind: str) -> bool:
         """Something of this kind failed and was not found yet: ask which outputs fail."""
-        return kind in self._caps
+        return kind in self._halved
 
     def select(
         self,
@@ -62,15 +64,17 @@ class Bisection:
         if len(large) <= SUSPECTS_MAX:
             self._suspects.setdefault(kind, set()).update(large)
         else:
-            self._caps[kind] = max(1, len(records) // 2)
+            self._halved.setdefault(kind, Halving(self._records_max)).failed(len(records))
 
     def succeeded(self, kind: str, records: Iterable[WorkItem]) -> None:
         """These are published. Widen again; forget the search once the cap is of no effect."""
         if self._suspects:
             self._clear(kind, records)
-        cap = self._caps.pop(kind, self._records_max)
-        if 2 * cap < self._records_max:
-            self._caps[kind] = 2 * cap
+        halved = self._halved.get(kind)
+        if halved is not None:
+            halved.succeeded()
+            if not halved.searching:
+                del self._halved[kind]
 
     def gave_up(self, kind: str, record: WorkItem) -> None:
         """It failed alone and goes in another form."""

@@ -2,40 +2,34 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final, Protocol
+from typing import Final
 
-from schemas.failure import ErrorClass
 from schemas.lane import LANES
 from stream.background_call import BackgroundCalls, Meanwhile, nothing
-from stream.errors import LedgerBroken, LogError, LogFenced
-from stream.exactly_once.abort_policy import Action, Contents, action_for
 from stream.exactly_once.bisection import Bisection
 from stream.exactly_once.commit_interval import CommitInterval
 from stream.exactly_once.ledger import PartitionLedger
+from stream.exactly_once.offset_map import OffsetMap
+from stream.exactly_once.offset_oracle import OffsetOracle
+from stream.exactly_once.outcome import OutcomeMachine
+from stream.exactly_once.pending_answers import Effects, PendingAnswers, Tally
 from stream.exactly_once.ready_answers import ReadyAnswers
-from stream.exactly_once.reconcile import reconcile
 from stream.exactly_once.reply_topic_failures import ReplyTopicFailures
 from stream.exactly_once.selection import Caps, choose_kind
-from stream.exactly_once.transaction import Ledger, StageOf, Transaction, make_transaction
+from stream.exactly_once.transaction import Ledger, StageOf, make_transaction
 from stream.exactly_once.work_item import OWN, WorkItem
-from stream.log import reasons
 from stream.log.base import (
-    Aborted,
-    Fenced,
     LogConsumer,
     LogProducer,
     Outcome,
     Partition,
     Success,
-    Unknown,
     nowhere,
 )
-
-_LOG = logging.getLogger(__name__)
+from stream.retry import BackOff
 
 #: First wait after an abort; doubled each time.
 BACK_OFF_S: Final = 0.05
@@ -49,13 +43,6 @@ SWEEP_INTERVALS: Final = 5
 DRAIN_ABORTS_MAX: Final = 3
 #: ... and one that does not get on at all, though its halving may take some tries.
 DRAIN_FAILURES_MAX: Final = 50
-
-
-class Tally(Protocol):
-    """Hears of transactions, for the metrics."""
-
-    def ended(self, outcome: Outcome, plan: Transaction, seconds: float) -> None: ...
-    def found_committed(self, records: Sequence[WorkItem]) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +85,7 @@ class Committer:
         seams: Seams,
         tally: Tally,
     ) -> None:
-        self._clients = clients
+        self._consumer = clients.consumer
         self._ledgers = ledgers
         self._ready = ready
         self._foreign = foreign
@@ -106,11 +93,18 @@ class Committer:
         self._own_partitions = sum(foreign.targets.partitions_of.values())
         self._rules = rules
         self._seams = seams
-        self._tally = tally
         self._narrowing = Bisection(rules.caps.records_max)
+        self._effects = Effects(ready, foreign, self._narrowing, tally)
+        self._back_off = BackOff(BACK_OFF_S, BACK_OFF_S_MAX)
+        self._outcomes: OutcomeMachine[Mapping[Partition, OffsetMap | None]] = OutcomeMachine(
+            clients.producer,
+            OffsetOracle(clients.consumer, seams.clock),
+            self._back_off,
+            clock_s=seams.clock,
+            reach=seams.reach,
+        )
         self._pace = CommitInterval(rules.interval_s)
         self._not_before_s = 0.0
-        self._aborts = 0
         self._swept_s = 0.0
         self._aside: BackgroundCalls[Outcome] = BackgroundCalls()
 
@@ -174,11 +168,11 @@ class Committer:
 
     def drain(self, deadline_s: float) -> bool:
         """Transactions until nothing is ready or dirty, or the clock passes `deadline_s`; True: nothing is left."""
-        failures, before = 0, self._aborts
+        failures, before = 0, self._back_off.failures
         while len(self._ready) or self._any_dirty():
             now_s = self._seams.clock()
-            hopeless = self._aborts - before >= DRAIN_ABORTS_MAX or failures >= DRAIN_FAILURES_MAX
-            if now_s >= deadline_s or hopeless or not self._clients.consumer.group().valid:
+            hopeless = self._back_off.failures - before >= DRAIN_ABORTS_MAX or failures >= DRAIN_FAILURES_MAX
+            if now_s >= deadline_s or hopeless or not self._consumer.group().valid:
                 return False
             failures = 0 if self.turn(now_s, all_lanes=True) else failures + 1
         return True
@@ -203,98 +197,24 @@ class Committer:
         plan = make_transaction(kind, records, dirty, self._seams.stage_of)
         if not plan.stages:
             return False
+        pending = PendingAnswers(plan, self._effects)
         began_s = self._seams.clock()
-        outcome = self._publish(plan, meanwhile)
+        outcome = self._publish(pending, meanwhile)
         took_s = self._seams.clock() - began_s
-        self._tally.ended(outcome, plan, took_s)
+        self._effects.tally.ended(outcome, plan, took_s)
         if isinstance(outcome, Success):
             self._pace.took(took_s)
-        return self._settle(plan, outcome)
+        return self._settle(pending, outcome)
 
-    def _publish(self, plan: Transaction, meanwhile: Meanwhile) -> Outcome:
+    def _publish(self, pending: PendingAnswers, meanwhile: Meanwhile) -> Outcome:
         """Without a valid generation and member id nothing is begun: the outcome is Aborted, and poll comes next."""
-        publish = partial(
-            self._clients.producer.publish,
-            plan.outputs,
-            plan.offsets,
-            self._clients.consumer.group(),
-            attribute=self._narrowing.searching(plan.kind),
-            reach=self._seams.reach,
-        )
+        publish = partial(self._outcomes.publish, pending, self._consumer.group())
         return self._aside.make(publish, meanwhile)
 
-    # ---- outcomes ------------------------------------------------------------------------------------------------
-
-    def _settle(self, plan: Transaction, outcome: Outcome) -> bool:
-        match outcome:
-            case Success():
-                self._succeeded(plan)
-                return True
-            case Aborted():
-                for book, stage in plan.stages:
-                    book.abort(stage)
-                self._after_abort(plan, outcome)
-                return False
-            case Unknown():
-                return self._ask(plan, outcome)
-            case Fenced():
-                raise LogFenced(f"another process owns this slot: {outcome.cause}")
-
-    def _succeeded(self, plan: Transaction) -> None:
-        for book, stage in plan.stages:
-            book.commit(stage)
-        self._ready.remove(plan.records)
-        self._targets.proved(plan.foreign)
-        if plan.records:
-            self._narrowing.succeeded(plan.kind, plan.records)
-        self._aborts = 0
-
-    def _ask(self, plan: Transaction, outcome: Unknown) -> bool:
-        _LOG.warning("the outcome of a transaction is unknown (%s): asking what is committed", outcome.cause)
-        partitions = [book.partition for book, _ in plan.stages]
-        found = reconcile(self._clients.producer, self._clients.consumer, partitions, self._seams.clock)
-        done = [r for book, stage in plan.stages for r in book.reconcile(stage, found[book.partition])]
-        self._ready.remove(done)
-        self._tally.found_committed(done)
-        left = set(plan.records).difference(done)
-        if left:
-            self._targets.suspect(plan.foreign)
-        return not left
-
-    def _after_abort(self, plan: Transaction, outcome: Aborted) -> None:
-        contents = Contents(len(plan.records), plan.foreign, self._narrowing.searching(plan.kind))
-        action = action_for(outcome, contents)
-        _LOG.warning(
-            "a transaction of %d answers was aborted (%s): %s", len(plan.records), outcome.cause, action
-        )
-        match action:
-            case Action.STOP:
-                self._stop(outcome)
-            case Action.NARROW:
-                self._narrowing.failed(plan.kind, plan.records)
-            case Action.GIVE_UP_ANSWER:
-                self._foreign.give_up(
-                    plan.records[0], ErrorClass.TOO_LARGE, "the answer does not fit its topic"
-                )
-                self._narrowing.gave_up(plan.kind, plan.records[0])
-            case Action.SEPARATE:
-                self._targets.suspect(plan.foreign)
-            case Action.QUARANTINE:
-                self._foreign.quarantine(next(iter(plan.foreign)), outcome.cause)
-            case Action.BACK_OFF:
-                self._back_off()
-                if plan.foreign and reasons.may_blame_topic(outcome.cause):
-                    self._foreign.doubt(plan.foreign, outcome.cause)
-
-    def _stop(self, outcome: Aborted) -> None:
-        why = ", ".join(sorted({outcome.cause, *outcome.failed.values()}))
-        if outcome.delivery:
-            raise LogError(
-                f"one of the service's own topics refuses its records ({why}); see `headrace topics`"
-            )
-        raise LedgerBroken(f"the broker refused an offset map: {why}")
-
-    def _back_off(self) -> None:
-        pause_s = min(BACK_OFF_S_MAX, BACK_OFF_S * 2.0 ** min(self._aborts, 20))
-        self._aborts += 1
-        self._not_before_s = self._seams.clock() + pause_s
+    def _settle(self, pending: PendingAnswers, outcome: Outcome) -> bool:
+        failures = self._back_off.failures
+        if self._outcomes.settle(pending, outcome):
+            return True
+        if self._back_off.failures > failures:
+            self._not_before_s = self._seams.clock() + self._back_off.pause_s
+        return False

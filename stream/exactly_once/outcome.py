@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, Generic, Protocol, TypeVar
 
 from stream.background_call import Meanwhile, nothing
@@ -65,21 +64,22 @@ class PendingTransaction(Protocol[T_contra]):
         """The oracle's answer: keep what is not committed. True: all of it is."""
 
 
-@dataclass(frozen=True, slots=True)
-class Seams:
-    """Time and faults."""
-
-    clock_s: Callable[[], float]
-    reach: Callable[[str], None] = nowhere
-
-
 class OutcomeMachine(Generic[T]):
     """Belongs to the thread of its producer."""
 
-    def __init__(self, producer: LogProducer, oracle: Oracle[T], back_off: BackOff, seams: Seams) -> None:
+    def __init__(
+        self,
+        producer: LogProducer,
+        oracle: Oracle[T],
+        back_off: BackOff,
+        *,
+        clock_s: Callable[[], float],
+        reach: Callable[[str], None] = nowhere,
+    ) -> None:
         self._producer = producer
         self._oracle = oracle
-        self._seams = seams
+        self._clock_s = clock_s
+        self._reach = reach
         self.back_off = back_off
 
     def publish(
@@ -91,7 +91,7 @@ class OutcomeMachine(Generic[T]):
             pending.offsets,
             group,
             attribute=pending.contents.attributed,
-            reach=self._seams.reach,
+            reach=self._reach,
             while_waiting=while_waiting,
         )
 
@@ -118,14 +118,14 @@ class OutcomeMachine(Generic[T]):
         )
         pending.aborted(outcome, action)
         if action is Action.BACK_OFF:
-            self.back_off.failed(self._seams.clock_s(), outcome.cause)
+            self.back_off.failed(self._clock_s(), outcome.cause)
 
     def _ask(self, pending: PendingTransaction[T], outcome: Unknown) -> bool:
         _LOG.warning("nobody knows whether a transaction was committed (%s): asking", outcome.cause)
-        deadline_s = self._seams.clock_s() + RECONCILE_S_MAX
-        retry_until(self._producer.start, deadline_s, self._seams.clock_s)
+        deadline_s = self._clock_s() + RECONCILE_S_MAX
+        retry_until(self._producer.start, deadline_s, self._clock_s)
         if pending.reconciled(self._oracle.committed(pending.offsets, deadline_s)):
             self.back_off.succeeded()
             return True
-        self.back_off.failed(self._seams.clock_s(), "outcome_unknown")
+        self.back_off.failed(self._clock_s(), "outcome_unknown")
         return False

@@ -10,10 +10,10 @@ from stream.errors import MapUnreadable
 from stream.exactly_once.committer import Committer
 from stream.exactly_once.ledger import LedgerLimits, PartitionLedger
 from stream.exactly_once.offset_map import OffsetMap, decode
-from stream.exactly_once.reconcile import patiently
 from stream.exactly_once.work_item import WorkItem
 from stream.log.base import Committed, LogAdmin, LogConsumer, Partition, Watermarks
 from stream.metrics.base import Metrics
+from stream.retry import retry_until
 from stream.worker.in_flight import InFlightCalls
 from stream.worker.limits import WorkerLimits
 from stream.worker.owned_partitions import OwnedPartitions, Quarantine
@@ -169,8 +169,8 @@ class Assignment:
         if not partitions:
             return {}, {}
         deadline_s = self._clock_s() + self._rules.offsets_s
-        found = patiently(lambda s: self._consumer.committed(partitions, s), deadline_s, self._clock_s)
-        marks = patiently(lambda s: self._admin.watermarks(partitions, s), deadline_s, self._clock_s)
+        found = retry_until(lambda s: self._consumer.committed(partitions, s), deadline_s, self._clock_s)
+        marks = retry_until(lambda s: self._admin.watermarks(partitions, s), deadline_s, self._clock_s)
         return found, marks
 
     def _set_aside(self, partition: Partition, problem: str, committed: Committed | None) -> None:

@@ -77,7 +77,7 @@ def test_no_line_pairs_a_class_with_a_stage_that_is_not_its_own() -> None:
         for stage in call.stages or stages_in[call.function]
     }
     assert [pair for pair in pairs if pair[1] not in STAGES_OF[pair[0]]] == []
-    assert (ErrorClass.TOO_LARGE, Stage.PUBLISH, "stream/exactly_once/committer.py") in pairs, (
+    assert (ErrorClass.TOO_LARGE, Stage.PUBLISH, "stream/exactly_once/pending_answers.py") in pairs, (
         "it looks at all"
     )
 

@@ -32,7 +32,7 @@ def test_other_words_and_other_loggers_pass() -> None:
     seldom = LogThrottle()
     assert all(seldom.filter(line(f"partition {number} is lost", 1)) for number in range(5))
     assert all(
-        seldom.filter(line("a transaction was aborted", 1, "stream.exactly_once.committer")) for _ in range(5)
+        seldom.filter(line("a transaction was aborted", 1, "stream.exactly_once.outcome")) for _ in range(5)
     )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from schemas.failure import ErrorClass, Failure, Stage
@@ -96,7 +98,8 @@ def test_a_trickle_costs_a_transaction_more_in_an_interval_and_not_one_for_each_
     house = House(commit_interval_ms=1_000)
     worker = house.worker().turn(40)
     tally = Transactions()
-    worker.loop._steps.committer._tally = tally
+    committer = worker.loop._steps.committer
+    committer._effects = replace(committer._effects, tally=tally)
     for _ in range(100):
         house.put(1)
         worker.turn(7, step_s=0.01)
