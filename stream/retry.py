@@ -31,8 +31,9 @@ class BackOff:
         self._longest_s = longest_s
         self._give_up_s = give_up_s
         self._since_s = 0.0
-        #: In a row.
+        #: In a row, and what the last one was.
         self.failures = 0
+        self.cause = ""
 
     @property
     def pause_s(self) -> float:
@@ -42,6 +43,7 @@ class BackOff:
     def failed(self, now_s: float, cause: str) -> None:
         """One more; LogError once they last for longer than `give_up_s`."""
         self.failures += 1
+        self.cause = cause
         if self.failures == 1:
             self._since_s = now_s
         elif now_s - self._since_s > self._give_up_s:

@@ -63,6 +63,7 @@ class PlainPublisher:
         attribute: bool = False,
         reach: Callable[[str], None] = nowhere,
         while_waiting: Meanwhile = nothing,
+        life: int | None = None,
     ) -> Outcome:
         produce = self._client.produce
         for topic, key, value, headers, partition, timestamp_ms in outputs:

@@ -75,11 +75,16 @@ class OutcomeMachine(Generic[T]):
         *,
         clock_s: Callable[[], float],
         reach: Callable[[str], None] = nowhere,
+        exclusive: bool = False,
+        fenced_words: str = "another process has taken this slot",
     ) -> None:
+        """`exclusive`: what the oracle said holds for one life of the producer; in the next one it is asked first."""
         self._producer = producer
         self._oracle = oracle
         self._clock_s = clock_s
         self._reach = reach
+        self._fenced_words = fenced_words
+        self._life = producer.lives if exclusive else None
         self.back_off = back_off
 
     def publish(
@@ -93,6 +98,7 @@ class OutcomeMachine(Generic[T]):
             attribute=pending.contents.attributed,
             reach=self._reach,
             while_waiting=while_waiting,
+            life=self._life,
         )
 
     def settle(self, pending: PendingTransaction[T], outcome: Outcome) -> bool:
@@ -108,7 +114,7 @@ class OutcomeMachine(Generic[T]):
             case Unknown():
                 return self._ask(pending, outcome)
             case Fenced():
-                raise LogFenced(f"another process has taken this slot: {outcome.cause}")
+                raise LogFenced(f"{self._fenced_words}: {outcome.cause}")
 
     def _aborted(self, pending: PendingTransaction[T], outcome: Aborted) -> None:
         contents = pending.contents
@@ -124,6 +130,8 @@ class OutcomeMachine(Generic[T]):
         _LOG.warning("nobody knows whether a transaction was committed (%s): asking", outcome.cause)
         deadline_s = self._clock_s() + RECONCILE_S_MAX
         retry_until(self._producer.start, deadline_s, self._clock_s)
+        if self._life is not None:
+            self._life = self._producer.lives
         if pending.reconciled(self._oracle.committed(pending.offsets, deadline_s)):
             self.back_off.succeeded()
             return True

@@ -32,8 +32,7 @@ class Record(Protocol):
     def key(self) -> bytes | None: ...
     def value(self) -> bytes | None: ...
     def headers(self) -> Headers | None: ...
-    def timestamp(self) -> tuple[int, int]:
-        """(type, ms)."""
+    def timestamp(self) -> tuple[int, int]: ...  # type and ms
 
     def leader_epoch(self) -> int | None: ...
 
@@ -81,14 +80,13 @@ class OffsetCommit(NamedTuple):
 
 
 class Output(NamedTuple):
-    """A record to publish. `partition` -1: by key (murmur2, as Java clients do)."""
+    """A record to publish. `partition` -1: by key (murmur2, as Java clients do). `timestamp_ms` 0: now."""
 
     topic: str
     key: bytes | None
     value: bytes | None
     headers: Headers
     partition: int = -1
-    #: ms; 0: now.
     timestamp_ms: int = 0
 
 
@@ -203,11 +201,13 @@ class LogProducer(Protocol):
         attribute: bool = False,
         reach: Callable[[str], None] = nowhere,
         while_waiting: Meanwhile = nothing,
+        life: int | None = None,
     ) -> Outcome:
         """One whole transaction: all outputs with their offsets, or nothing.
 
         `reach` is called at the named points `begun`, `produced`, `offsets_sent`, `committed`: fault injection in tests.
         `while_waiting` is called on our thread once all outputs are handed over; it must not begin another transaction.
+        `life`: begin in this one of `lives` alone; Unknown where the id had to be taken anew, as others may have had it.
         A client that saw a timeout is replaced before its next begin (TAINTED)."""
 
     def is_fenced(self, group: GroupStamp) -> bool:

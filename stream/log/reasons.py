@@ -19,6 +19,8 @@ PERMANENT: Final = UNWRITABLE | {TOO_LARGE}
 
 #: The guard refused before anything began: the generation or the member id is not valid.
 STALE_MEMBER: Final = "stale_member"
+#: Nothing was begun, for the producer had to take its id anew: another process may have had it meanwhile.
+RENEWED: Final = "renewed"
 
 
 def may_blame_topic(cause: str) -> bool:

@@ -8,8 +8,9 @@ from stream.config.settings import Settings
 from stream.log.base import Log
 from stream.replay.find import FoundLetter, Wanted, find_dead_letters
 from stream.replay.markers import REASON_CHARS_MAX, Kind
-from stream.replay.once import REAL, Done, Once, Seams, Step, batches, once
+from stream.replay.once import REAL, Once, Seams, batches, once
 from stream.replay.original import CannotReplay, Originals
+from stream.replay.steps_transaction import Done, Step
 from stream.replay.superseded import superseded
 
 

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 from uuid import uuid4
 
 from stream.config.settings import Settings
 from stream.errors import LogError, LogFenced
-from stream.log.base import Aborted, Fenced, Log, LogProducer, Outcome, Output, Success, Unknown, nowhere
+from stream.exactly_once.outcome import OutcomeMachine
+from stream.log.base import Log, LogProducer, Output, nowhere
 from stream.replay.find import FoundLetter
 from stream.replay.markers import Kind, Marker, Markers, digest_of, marker_record, system_ms
+from stream.replay.steps_transaction import BATCH_MAX, Done, MarkerOracle, Step, StepQueue, StepsTransaction
+from stream.retry import BackOff
 
-#: Dead letters that share a transaction.
-BATCH_MAX: Final = 100
 BATCH_BYTES_MAX: Final = 16 * 1024 * 1024
 START_TIMEOUT_S: Final = 60.0
 #: The same transaction again, before somebody should look at the broker.
 ATTEMPTS_MAX: Final = 10
-
-
-class Done(NamedTuple):
-    """What became of one dead letter. `would`: a dry run found nothing against it. `already`: it went back before."""
-
-    found: FoundLetter
-    outcome: Literal["replayed", "edited", "closed", "would", "already", "was closed", "refused"]
-    #: Why it was refused, or closed before.
-    why: str = ""
-
-
-class Step(NamedTuple):
-    """A decision about one dead letter. `back`: the record that returns to its input topic."""
-
-    found: FoundLetter
-    kind: Kind
-    back: Output | None = None
-    reason: str | None = None
 
 
 class Seams(NamedTuple):
@@ -47,13 +31,10 @@ class Seams(NamedTuple):
     now_ms: Callable[[], int] = system_ms
     #: Called at the named points of each transaction.
     reach: Callable[[str], None] = nowhere
+    clock_s: Callable[[], float] = time.monotonic
 
 
 REAL: Final = Seams()
-
-
-class _Renewed(Exception):
-    """The id was taken anew before the transaction began: another command may have run meanwhile."""
 
 
 @contextmanager
@@ -87,9 +68,21 @@ class Once:
         self._run = seams.run()
         self.markers = Markers(log, settings)
         self.markers.read()
-        #: Runs that were over when this one began, and the life of the producer whose markers we have read.
+        #: Runs that were over when this one began.
         self._before = self.markers.runs
-        self._life = 0 if producer is None else producer.lives
+        self._outcomes = None if producer is None else self._outcome_machine(producer)
+
+    def _outcome_machine(self, producer: LogProducer) -> OutcomeMachine[Markers]:
+        """Exclusive: between two lives of the producer another command may have run."""
+        return OutcomeMachine(
+            producer,
+            MarkerOracle(self.markers),
+            BackOff(0.0, 0.0),
+            clock_s=self._seams.clock_s,
+            reach=self._seams.reach,
+            exclusive=True,
+            fenced_words="another replay, edit or resolve has started",
+        )
 
     def earlier(self, found: FoundLetter) -> Done | None:
         """What stands against a decision: one that was made before. LogFenced where another command made it beside us."""
@@ -103,44 +96,18 @@ class Once:
         return Done(found, "already", "with an edited value" if marker.kind == Kind.EDITED else "")
 
     def commit(self, batch: Sequence[Step]) -> Iterator[Done]:
-        """All in one transaction, or where one of them is refused, each in its own. Each is told once it is committed."""
-        if self._producer is None:
+        """All in one transaction, or where one of them is refused, without it. Each is told once it is committed."""
+        if self._outcomes is None:
             yield from (Done(step.found, "would") for step in batch)
             return
-        cause = ""
-        for _ in range(ATTEMPTS_MAX):
-            if not batch:
-                return
-            match outcome := self._publish(self._producer, batch):
-                case Success():
-                    yield from map(_done, batch)
-                    return
-                case Fenced():
-                    raise LogFenced(f"another replay, edit or resolve has started: {outcome.cause}")
-                case Aborted(delivery=True):
-                    yield from self._commit_singly(batch, outcome.cause)
-                    return
-                case Aborted():
-                    cause = outcome.cause
-                case Unknown():
-                    cause = outcome.cause
-                    batch = yield from self._left(self._producer, batch)
-        if batch:
-            raise LogError(f"it could not be committed {ATTEMPTS_MAX} times: {cause}")
-
-    def _commit_singly(self, batch: Sequence[Step], refusal: str) -> Iterator[Done]:
-        if len(batch) == 1:
-            yield Done(batch[0].found, "refused", f"its topic takes no records: {refusal}")
-            return
-        for step in batch:
-            yield from self.commit([step])
-
-    def _publish(self, producer: LogProducer, batch: Sequence[Step]) -> Outcome:
-        outputs = [output for step in batch for output in self._outputs(step)]
-        try:
-            return producer.publish(outputs, [], None, reach=self._reach)
-        except _Renewed:
-            return Unknown("the id was taken anew")
+        queue = StepQueue(list(batch))
+        while queue.waiting:
+            pending = StepsTransaction(queue, self._run, self._outputs, self.earlier)
+            self._outcomes.settle(pending, self._outcomes.publish(pending, None))
+            yield from pending.done
+            back_off = self._outcomes.back_off
+            if queue.waiting and back_off.failures >= ATTEMPTS_MAX:
+                raise LogError(f"it could not be committed {ATTEMPTS_MAX} times: {back_off.cause}")
 
     def _outputs(self, step: Step) -> Iterator[Output]:
         if step.back is not None:
@@ -154,27 +121,6 @@ class Once:
             None if step.back is None else digest_of(step.back.value),
         )
         yield marker_record(step.found, marker, self._settings)
-
-    def _reach(self, point: str) -> None:
-        if self._producer is not None and self._producer.lives != self._life:
-            raise _Renewed
-        self._seams.reach(point)
-
-    def _left(self, producer: LogProducer, batch: Sequence[Step]) -> Generator[Done, None, Sequence[Step]]:
-        """Every transaction under the id is over once it is taken anew; the markers say what was done, and by whom."""
-        producer.start(START_TIMEOUT_S)
-        self._life = producer.lives
-        self.markers.read()
-        left = []
-        for step in batch:
-            marker = self.markers.of(step.found)
-            if marker is not None and marker.run == self._run:
-                yield _done(step)
-            elif (earlier := self.earlier(step.found)) is not None:
-                yield earlier
-            else:
-                left.append(step)
-        return left
 
 
 def batches(steps: Iterator[Step | Done]) -> Iterator[Sequence[Step] | Done]:
@@ -192,7 +138,3 @@ def batches(steps: Iterator[Step | Done]) -> Iterator[Sequence[Step] | Done]:
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def _done(step: Step) -> Done:
-    return Done(step.found, step.kind.value)

@@ -8,7 +8,7 @@ import pytest
 
 from stream.errors import LogError, LogTimeout
 from stream.log import reasons
-from stream.log.base import Aborted, Committed, Fenced, Output, Partition, Success, Watermarks
+from stream.log.base import Aborted, Committed, Fenced, Output, Partition, Success, Unknown, Watermarks
 from stream.log.limits import METADATA_CHARS_MAX
 from stream.log.memory.murmur2 import partition_of
 from tests.contract.log_stage import PATIENCE_S, Stage, commit, drive, out, settle, stamp_with
@@ -67,6 +67,19 @@ def test_every_point_of_a_transaction_is_reached_in_order(stage: Stage) -> None:
     topic = stage.topic()
     assert stage.producer().publish([out(topic)], [], None, reach=points.append) == Success()
     assert points == ["begun", "produced", "offsets_sent", "committed"]
+
+
+def test_a_transaction_of_another_life_is_not_begun(stage: Stage) -> None:
+    topic = stage.topic()
+    producer = stage.producer()
+    life = producer.lives
+    assert producer.publish([out(topic, b"one")], [], None, life=life) == Success()
+    producer.start(PATIENCE_S)
+    points: list[str] = []
+    outcome = producer.publish([out(topic, b"never")], [], None, reach=points.append, life=life)
+    assert (outcome, points) == (Unknown(reasons.RENEWED), [])
+    assert producer.publish([out(topic, b"two")], [], None, life=producer.lives) == Success()
+    assert [record.value() for record in stage.read(topic)] == [b"one", b"two"]
 
 
 def test_an_aborted_record_is_never_seen_and_leaves_a_gap(stage: Stage) -> None:

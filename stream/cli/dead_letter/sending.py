@@ -16,8 +16,9 @@ from stream.errors import UsageError
 from stream.log.base import Log
 from stream.replay.decisions import replay, resolve, send_edited
 from stream.replay.find import FoundLetter, Wanted, find_dead_letters
-from stream.replay.once import Done, once
+from stream.replay.once import once
 from stream.replay.original import Originals
+from stream.replay.steps_transaction import Done
 
 #: So many of one name are named.
 NAMED_MAX: Final = 10

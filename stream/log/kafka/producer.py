@@ -68,10 +68,15 @@ class KafkaProducer:
         attribute: bool = False,
         reach: Callable[[str], None] = nowhere,
         while_waiting: Meanwhile = nothing,
+        life: int | None = None,
     ) -> Outcome:
         check_offsets(offsets, group)
         if group is not None and not group.valid:
             return Aborted(reasons.STALE_MEMBER, {})
+        if (unready := self._make_ready()) is not None:
+            return unready
+        if life not in (None, self.lives):
+            return Unknown(reasons.RENEWED)
         outcome = self._publish(
             outputs, offsets, group, attribute=attribute, reach=reach, while_waiting=while_waiting
         )
@@ -109,8 +114,6 @@ class KafkaProducer:
         reach: Callable[[str], None],
         while_waiting: Meanwhile,
     ) -> Outcome:
-        if (unready := self._make_ready()) is not None:
-            return unready
         client = self._running()
         self._begun_s = self._clock()
         try:

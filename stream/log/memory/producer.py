@@ -70,6 +70,7 @@ class MemoryProducer:
         attribute: bool = False,
         reach: Callable[[str], None] = nowhere,
         while_waiting: Meanwhile = nothing,
+        life: int | None = None,
     ) -> Outcome:
         check_offsets(offsets, group)
         if self._epoch is None:
@@ -77,7 +78,7 @@ class MemoryProducer:
         if group is not None and not group.valid:
             return Aborted(reasons.STALE_MEMBER, {})
         try:
-            self._begin()
+            self._begin(life)
             reach("begun")
             self._produce(outputs, attribute=attribute)
             reach("produced")
@@ -99,10 +100,12 @@ class MemoryProducer:
         """An open transaction stays open: a process that died leaves it so too."""
         self._epoch = None
 
-    def _begin(self) -> None:
+    def _begin(self, life: int | None) -> None:
         if self._replace:
             # As the real one after a time-out: a new client, the same id, before the next begin.
             self.start(0)
+        if life not in (None, self.lives):
+            raise _Ended(Unknown(reasons.RENEWED))
         with self._broker.changed:
             self._check_epoch()
             # One that a `reach` left open is ours to end.

@@ -63,10 +63,17 @@ class TwistedProducer:
         attribute: bool = False,
         reach: Callable[[str], None] = nowhere,
         while_waiting: Meanwhile = nothing,
+        life: int | None = None,
     ) -> Outcome:
         twisted, stamp = self.twist(offsets, group)
         return self.real.publish(
-            outputs, twisted, stamp, attribute=attribute, reach=reach, while_waiting=while_waiting
+            outputs,
+            twisted,
+            stamp,
+            attribute=attribute,
+            reach=reach,
+            while_waiting=while_waiting,
+            life=life,
         )
 
     def is_fenced(self, group: GroupStamp) -> bool:

@@ -57,6 +57,7 @@ class ModelLog:
         attribute: bool = False,
         reach: Callable[[str], None] = nowhere,
         while_waiting: Meanwhile = nothing,
+        life: int | None = None,
     ) -> Outcome:
         assert not self.open, "begun while nobody knows what became of the last one"
         reach("produced")

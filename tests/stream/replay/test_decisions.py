@@ -14,7 +14,8 @@ from stream.log.memory.log import Fault
 from stream.replay.decisions import replay, resolve, send_edited
 from stream.replay.find import FoundLetter, Wanted, find_dead_letters
 from stream.replay.markers import REASON_CHARS_MAX, Kind, Marker, Markers
-from stream.replay.once import Done, Seams
+from stream.replay.once import Seams
+from stream.replay.steps_transaction import Done
 from tests.stream.dispatcher.stage import INPUT, NOW_MS, Stage, line
 from tests.stream.replay.test_replay import GOOD, HEADERS, outcomes, run, stage_with_letters
 

@@ -23,7 +23,7 @@ from stream.config.settings import Settings
 from stream.errors import BrokerError
 from stream.log.base import Output, Record
 from stream.log.kafka.log import KafkaLog
-from stream.replay.once import BATCH_MAX
+from stream.replay.steps_transaction import BATCH_MAX
 from stream.topics import ensure_topics
 from tests.chaos.play.cluster import Cluster, running_cluster
 from tests.chaos.proxy.faults import Action, EndTxnFault

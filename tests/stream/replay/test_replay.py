@@ -18,8 +18,9 @@ from stream.log.base import Partition
 from stream.log.memory.log import Fault
 from stream.replay.decisions import replay
 from stream.replay.find import Wanted, find_dead_letters
-from stream.replay.once import ATTEMPTS_MAX, Done
+from stream.replay.once import ATTEMPTS_MAX
 from stream.replay.original import CannotReplay, Originals
+from stream.replay.steps_transaction import Done
 from tests.stream.dispatcher.stage import INPUT, Stage, line
 from tests.stream.unreadable import UnreadableLog
 

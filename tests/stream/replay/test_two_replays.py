@@ -12,7 +12,7 @@ from stream.log.base import Outcome
 from stream.log.memory.producer import MemoryProducer
 from stream.replay.decisions import replay
 from stream.replay.find import Wanted
-from stream.replay.once import Done
+from stream.replay.steps_transaction import Done
 from tests.stream.dispatcher.stage import INPUT, Stage
 from tests.stream.replay.test_replay import outcomes, run, stage_with_letters
 
