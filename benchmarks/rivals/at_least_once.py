@@ -16,9 +16,8 @@ from typing import Final
 from confluent_kafka import KafkaError, Message, Producer, TopicPartition
 
 from stream.background_call import Meanwhile, nothing
-from stream.cli.installation import find_installation
 from stream.cli.logs import log_to_stderr
-from stream.cli.options import installation_options
+from stream.cli.options import find_installation, installation_options
 from stream.errors import LogError
 from stream.log.base import GroupStamp, OffsetCommit, Outcome, Output, Success, nowhere
 from stream.log.kafka import settings as kafka_settings

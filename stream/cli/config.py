@@ -10,9 +10,10 @@ from typing import Final
 
 import psutil
 
-from stream.cli.options import DEFAULT_STATE_DIR, installation_options
+from stream.cli.options import installation_options
 from stream.cli.parser import Commands
-from stream.cli.settings import checked_settings
+from stream.client.installation import DEFAULT_STATE_DIR
+from stream.client.settings import checked_settings
 from stream.config.engine_options import known_options, unknown
 from stream.config.placed import Remark, remarks
 from stream.config.settings import Settings

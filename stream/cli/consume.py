@@ -10,13 +10,12 @@ from pathlib import Path
 from typing import TextIO
 
 from stream.cli.broker_away import BrokerAway
-from stream.cli.consuming import Consuming, Wish
-from stream.cli.deadline import Deadline
-from stream.cli.installation import find_installation
-from stream.cli.options import installation_options, positive, seconds
+from stream.cli.options import find_installation, installation_options, positive, seconds
 from stream.cli.parser import Commands
-from stream.cli.record_line import record_line, value_line
-from stream.cli.topic_names import require_topic
+from stream.client.consuming import Consuming, Wish
+from stream.client.deadline import Deadline
+from stream.client.record_line import record_line, value_line
+from stream.client.topic_names import require_topic
 from stream.errors import UsageError
 from stream.log.base import Record
 

@@ -10,10 +10,10 @@ from typing import Final
 from schemas.failure import ErrorClass
 from stream.cli.dead_letter.listing import list_letters
 from stream.cli.dead_letter.sending import edit_letter, replay_letters, resolve_letters
-from stream.cli.installation import Installation, find_installation
-from stream.cli.options import installation_options, json_option, source, timeout_option
+from stream.cli.options import find_installation, installation_options, json_option, source, timeout_option
 from stream.cli.parser import Commands
 from stream.cli.timestamps import moment_ms
+from stream.client.installation import Installation
 from stream.config.settings import Settings
 from stream.log.base import Log
 from stream.replay.find import Wanted

@@ -7,8 +7,9 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from stream.cli.options import DEFAULT_STATE_DIR, installation_options, timeout_option
+from stream.cli.options import installation_options, timeout_option
 from stream.cli.parser import Commands
+from stream.client.installation import DEFAULT_STATE_DIR
 from stream.supervisor.stopping import stop_installation
 
 #: Roles have a minute to finish what runs, the broker 20 s.

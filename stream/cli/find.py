@@ -7,14 +7,13 @@ import json
 import sys
 from typing import Final
 
-from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit
 from stream.cli.finding.search import Search
-from stream.cli.installation import find_installation
 from stream.cli.open_transactions import held_words
-from stream.cli.options import installation_options, json_option, timeout_option
+from stream.cli.options import find_installation, installation_options, json_option, timeout_option
 from stream.cli.parser import Commands
 from stream.cli.timestamps import moment_ms
+from stream.client.deadline import Deadline
 from stream.errors import UsageError
 
 #: Looking through a million records takes about ten seconds.

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from stream.cli.finding.outputs import output_topics
-from stream.cli.group_position import ASK_S
+from stream.client.group_position import ASK_S
 from stream.config.settings import Settings
 from stream.log.base import LogAdmin, Partition
 from stream.topics.served import input_topics, work_topics

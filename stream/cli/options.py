@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from schemas.source import Source
+from stream.client.installation import DEFAULT_STATE_DIR, Installation, open_installation
 from stream.log.base import Partition
 
-DEFAULT_STATE_DIR: Final = Path(".headrace")
 #: Upper end of every --timeout: a week, in seconds.
 TIMEOUT_S_MAX: Final = 7 * 24 * 3600.0
 SLOT_MAX: Final = 9999
@@ -23,6 +23,13 @@ def installation_options() -> argparse.ArgumentParser:
         "--state-dir", type=Path, metavar="DIR", help=f"an installation's state (default {DEFAULT_STATE_DIR})"
     )
     return parser
+
+
+def find_installation(arguments: argparse.Namespace) -> Installation:
+    """By -c, else --state-dir, else ./.headrace; ConfigError or UsageError says what is wrong."""
+    return open_installation(
+        getattr(arguments, "config", None), getattr(arguments, "state_dir", DEFAULT_STATE_DIR)
+    )
 
 
 def json_option() -> argparse.ArgumentParser:

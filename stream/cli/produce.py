@@ -9,14 +9,13 @@ from contextlib import closing
 
 from schemas import headers
 from schemas.lane import LANES
-from stream.cli.addressing import add_addressing, addressing
-from stream.cli.installation import find_installation
-from stream.cli.lines import open_lines, read_lines
-from stream.cli.options import installation_options, json_option
+from stream.cli.addressing_options import add_addressing, addressing
+from stream.cli.options import find_installation, installation_options, json_option
 from stream.cli.parser import Commands
-from stream.cli.producing import DELIVERY_S_MAX, Produced, Producing
-from stream.cli.session import SESSION_HEADER_BYTES_MAX
-from stream.cli.topic_names import refuse_own, require_topic, value_bytes_max
+from stream.client.lines import open_lines, read_lines
+from stream.client.producing import DELIVERY_S_MAX, Produced, Producing
+from stream.client.session import SESSION_HEADER_BYTES_MAX
+from stream.client.topic_names import refuse_own, require_topic, value_bytes_max
 from stream.errors import LogTimeout, UsageError
 
 

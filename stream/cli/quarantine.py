@@ -5,15 +5,21 @@ from __future__ import annotations
 import argparse
 from typing import Final
 
-from stream.cli.deadline import Deadline
-from stream.cli.group_position import GroupPosition
-from stream.cli.installation import find_installation
-from stream.cli.options import installation_options, json_option, offsets, partition, timeout_option
+from stream.cli.options import (
+    find_installation,
+    installation_options,
+    json_option,
+    offsets,
+    partition,
+    timeout_option,
+)
 from stream.cli.parser import Commands
 from stream.cli.quarantined.fresh_map import write_fresh_map
 from stream.cli.quarantined.listing import list_set_aside
 from stream.cli.quarantined.partitions import distrusted_one
 from stream.cli.quarantined.skip import skip
+from stream.client.deadline import Deadline
+from stream.client.group_position import GroupPosition
 from stream.config.settings import Settings
 from stream.log.base import Log, Partition
 

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Final
 
 from stream.cli.log_files import Tail, chosen
-from stream.cli.options import DEFAULT_STATE_DIR, installation_options, positive
+from stream.cli.options import installation_options, positive
 from stream.cli.parser import Commands
+from stream.client.installation import DEFAULT_STATE_DIR
 from stream.config.findings import nearest
 from stream.errors import UsageError
 

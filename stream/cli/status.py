@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from importlib.metadata import version
 from typing import Any, Final
 
-from stream.cli.installation import Installation, find_installation
-from stream.cli.options import installation_options, json_option, seconds
-from stream.cli.overview.eta import duration
+from stream.cli.options import find_installation, installation_options, json_option, seconds
 from stream.cli.overview.report import Report, beside_lanes, processes, status_report
 from stream.cli.overview.who_runs import is_dead, who_runs
 from stream.cli.parser import Commands
 from stream.cli.tables import print_table, table
+from stream.client.eta import duration
+from stream.client.installation import Installation
 from stream.errors import StreamError
 from stream.processes.identity import Identity
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from stream.cli.installation import Installation, find_installation
-from stream.cli.options import installation_options, json_option
+from stream.cli.options import find_installation, installation_options, json_option
 from stream.cli.parser import Commands
 from stream.cli.tables import print_table, table
+from stream.client.installation import Installation
 from stream.errors import LogError
 from stream.topics import Right, TopicPlan, needed_rights, planned_topics
 

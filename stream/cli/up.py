@@ -9,10 +9,11 @@ from typing import Final
 from rich.console import Console
 
 from stream.cli.logs import log_to_stderr
-from stream.cli.options import DEFAULT_STATE_DIR, installation_options, seconds
+from stream.cli.options import installation_options, seconds
 from stream.cli.parser import Commands
-from stream.cli.settings import checked_settings
 from stream.cli.start_lines import start_lines
+from stream.client.installation import DEFAULT_STATE_DIR
+from stream.client.settings import checked_settings
 from stream.supervisor.detached import start_detached
 from stream.supervisor.up import run_up
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import argparse
 
-from stream.cli.installation import find_installation
 from stream.cli.logs import log_to_stderr
-from stream.cli.options import installation_options, slot
+from stream.cli.options import find_installation, installation_options, slot
 from stream.cli.parser import Commands
 from stream.config.findings import nearest
 from stream.errors import UsageError

@@ -7,10 +7,10 @@ from typing import Final
 
 import msgspec
 
+from stream.client.progress import Tempo
 from stream.errors import LogTimeout, StreamError, WaitedTooLong
 from stream.log.base import LogReader, Partition
 from stream.run_batch.dependencies import BatchDependencies
-from stream.run_batch.eta import Tempo
 from stream.run_batch.outcome import outcome_of
 from stream.run_batch.row import Mark
 from stream.run_batch.state import State

@@ -9,9 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from stream.cli.heartbeats import last_beats
-from stream.cli.installation import Installation, find_installation
-from stream.cli.settings import checked_settings
+from stream.cli.options import find_installation
+from stream.client.heartbeats import last_beats
+from stream.client.installation import Installation
+from stream.client.settings import checked_settings
 from stream.errors import UsageError
 from stream.log.base import Log
 from stream.processes import Identity

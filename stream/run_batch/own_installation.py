@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from stream.cli.overview.eta import duration
+from stream.client.eta import duration
 from stream.errors import StreamError, WaitedTooLong
 from stream.processes import Child
 

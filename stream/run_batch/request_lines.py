@@ -9,8 +9,8 @@ from pathlib import Path
 
 from schemas.custom_id import custom_id_in
 from schemas.headers import Headers
-from stream.cli.lines import open_lines, read_lines
-from stream.cli.session import NoSession, session_of
+from stream.client.lines import open_lines, read_lines
+from stream.client.session import NoSession, session_of
 from stream.run_batch.rename import Rename
 from stream.run_batch.row import Mark, Row
 

@@ -7,7 +7,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from stream.cli.installation import Installation, find_installation
+from stream.cli.options import find_installation
+from stream.client.installation import Installation
 from stream.run_batch.chosen import Chosen
 from stream.run_batch.own_installation import UP_LOG, OwnInstallation
 from stream.supervisor.stop import StopWish

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, TextColumn
 from rich.progress import Progress as Bar
 
-from stream.run_batch.eta import Progress
+from stream.client.progress import Progress
 
 #: Between two plain lines.
 PLAIN_EVERY_S: Final = 10.0

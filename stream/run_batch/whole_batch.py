@@ -11,7 +11,7 @@ from typing import Final
 import msgspec
 from rich.console import Console
 
-from stream.cli.installation import Installation
+from stream.client.installation import Installation
 from stream.errors import StreamError
 from stream.run_batch.batch import Batch
 from stream.run_batch.beginning import begin, take_up

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from typing import Any, Final
 
 from stream.cli.dead_letter.states import Became, LetterState
-from stream.cli.record_line import readable
 from stream.cli.timestamps import told
+from stream.client.record_line import readable
 from stream.replay.find import FoundLetter
 
 #: Of a message in a list, and of a custom_id.

@@ -9,8 +9,8 @@ import sys
 from schemas.errors import NewerVersion
 from stream.cli.dead_letter.lines import Counts, facts, line, paragraph, whole
 from stream.cli.dead_letter.states import Became, Letters, LetterState
-from stream.cli.deadline import Deadline
-from stream.cli.installation import Installation
+from stream.client.deadline import Deadline
+from stream.client.installation import Installation
 from stream.log.base import Log
 from stream.replay.find import FoundLetter, Wanted, find_dead_letters
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from stream.cli.dead_letter.editing import Editing, from_file, in_editor
-from stream.cli.installation import Installation
+from stream.client.installation import Installation
 from stream.errors import UsageError
 from stream.log.base import Log
 from stream.replay.decisions import replay, resolve, send_edited

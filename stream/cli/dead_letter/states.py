@@ -9,12 +9,12 @@ from itertools import islice
 from typing import Final, NamedTuple
 
 from schemas.source import Source
-from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import State
 from stream.cli.finding.outputs import output_topics, outputs
 from stream.cli.finding.scan import scan_topics
 from stream.cli.finding.wanted import WantedSources
-from stream.cli.group_position import ASK_S
+from stream.client.deadline import Deadline
+from stream.client.group_position import ASK_S
 from stream.config.settings import Settings
 from stream.errors import WaitedTooLong
 from stream.log.base import Log

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 
 from schemas.dead_letter import parse_dead_letter
 from schemas.errors import SchemasError
-from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.scan import scan
 from stream.cli.finding.wanted import Wanted, position
+from stream.client.deadline import Deadline
 from stream.config.loops import reply_patterns
 from stream.config.settings import Settings
 from stream.log.base import LogReader, Record

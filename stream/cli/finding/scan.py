@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Final
 
-from stream.cli.deadline import Deadline
+from stream.client.deadline import Deadline
 from stream.errors import LogTimeout
 from stream.log.base import Log, LogReader, Partition, Record
 

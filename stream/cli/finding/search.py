@@ -8,13 +8,13 @@ from itertools import islice
 from typing import Final
 
 from schemas.source import Source
-from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.outputs import output_topics, outputs
 from stream.cli.finding.underway import Underway
 from stream.cli.finding.wanted import Wanted, WantedId, WantedSource, WantedSources, WantedText
-from stream.cli.group_position import ASK_S, partitions_of
 from stream.cli.open_transactions import held, held_words
+from stream.client.deadline import Deadline
+from stream.client.group_position import ASK_S, partitions_of
 from stream.config.settings import Settings
 from stream.log.base import Log, LogReader, Partition
 from stream.topics.served import input_topics, work_topics

@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from schemas.lane import LANES
 from schemas.source import Source
-from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.scan import scan_topics
 from stream.cli.finding.wanted import Wanted, WantedSources, position
-from stream.cli.group_position import ASK_S, GroupPosition, partitions_of, standings
-from stream.cli.heartbeats import last_beats
+from stream.client.deadline import Deadline
+from stream.client.group_position import ASK_S, GroupPosition, partitions_of, standings
+from stream.client.heartbeats import last_beats
 from stream.config.settings import Settings
 from stream.log.base import Log, Partition
 from stream.topics.left_behind import left_behind

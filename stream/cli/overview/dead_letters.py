@@ -7,7 +7,7 @@ from contextlib import closing
 from typing import Final, NamedTuple
 
 from schemas import headers as names
-from stream.cli.group_position import ASK_S, partitions_of
+from stream.client.group_position import ASK_S, partitions_of
 from stream.config.settings import Settings
 from stream.log.base import Log, Record
 from stream.log.readable import safe_headers

@@ -7,14 +7,14 @@ from importlib.metadata import version
 from typing import Any
 
 from schemas.lane import LANES
-from stream.cli.group_position import ASK_S, partitions_of
-from stream.cli.heartbeats import last_beats
-from stream.cli.installation import Installation
 from stream.cli.open_transactions import held, served_topics
 from stream.cli.overview.dead_letters import count_dead_letters
-from stream.cli.overview.lanes import Key, LaneWork, lane_works, stranded, unrouted
 from stream.cli.overview.map_versions import map_versions
 from stream.cli.overview.running import running_now
+from stream.client.group_position import ASK_S, partitions_of
+from stream.client.heartbeats import last_beats
+from stream.client.installation import Installation
+from stream.client.lanes import Key, LaneWork, lane_works, stranded, unrouted
 from stream.processes.identity import Identity
 
 Report = dict[str, Any]

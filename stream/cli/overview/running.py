@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from schemas.heartbeat import Heartbeat
 from schemas.lane import LANES
-from stream.cli.overview.lanes import Key
+from stream.client.lanes import Key
 
 
 def running_now(beats: Iterable[Heartbeat]) -> Mapping[Key, int]:

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from stream.cli.deadline import Deadline
-from stream.cli.group_position import GroupPosition
-from stream.cli.heartbeats import last_beats
-from stream.cli.installation import Installation
 from stream.cli.quarantined.newer_records import refusing_workers
 from stream.cli.quarantined.partitions import ASK_S, NEWER, distrusted
 from stream.cli.quarantined.reply_topics import RefusedTopic, refused_topics
 from stream.cli.quarantined.stuck import StuckPartition, stuck_partitions
 from stream.cli.tables import print_table, table
+from stream.client.deadline import Deadline
+from stream.client.group_position import GroupPosition
+from stream.client.heartbeats import last_beats
+from stream.client.installation import Installation
 
 
 @dataclass(frozen=True, slots=True)

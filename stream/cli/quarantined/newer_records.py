@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from schemas.heartbeat import Heartbeat
-from stream.cli.group_position import GroupPosition
+from stream.client.group_position import GroupPosition
 from stream.config.settings import Settings
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from schemas.lane import LANES
-from stream.cli.deadline import Deadline
-from stream.cli.group_position import GroupPosition, partitions_of, standings
+from stream.client.deadline import Deadline
+from stream.client.group_position import GroupPosition, partitions_of, standings
 from stream.config.patterns import TopicPattern
 from stream.config.settings import Settings
 from stream.errors import UsageError

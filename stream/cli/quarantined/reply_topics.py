@@ -10,8 +10,8 @@ from schemas.control import read_control
 from schemas.dead_letter import parse_dead_letter
 from schemas.errors import SchemasError
 from schemas.failure import ErrorClass
-from stream.cli.deadline import Deadline
 from stream.cli.finding.scan import scan_topics
+from stream.client.deadline import Deadline
 from stream.config.settings import Settings
 from stream.log.base import Log, Record
 from stream.log.readable import safe_headers

@@ -8,10 +8,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import Final
 
-from stream.cli.deadline import Deadline
-from stream.cli.group_position import GroupPosition, partitions_of, standings
 from stream.cli.quarantined.careful import first_readable
 from stream.cli.quarantined.partitions import ASK_S, topics_of_groups
+from stream.client.deadline import Deadline
+from stream.client.group_position import GroupPosition, partitions_of, standings
 from stream.config.settings import Settings
 from stream.log.base import Log, LogAdmin, Partition
 from stream.log.stuck import Stuck

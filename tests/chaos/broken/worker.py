@@ -7,9 +7,8 @@ import sys
 from dataclasses import replace
 from typing import Final
 
-from stream.cli.installation import find_installation
 from stream.cli.logs import log_to_stderr
-from stream.cli.options import installation_options
+from stream.cli.options import find_installation, installation_options
 from stream.config.settings import Settings
 from stream.errors import StreamError
 from stream.worker.role import run_worker

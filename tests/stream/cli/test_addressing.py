@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from stream.cli.addressing import Addressing, Given, addressing
+from stream.cli.addressing_options import addressing
 from stream.cli.parser import parse
-from stream.cli.session import NoSession
+from stream.client.addressing import Addressing, Given
+from stream.client.session import NoSession
 from stream.errors import UsageError
 
 LINE = b'{"custom_id": "a", "body": {"user": "ann", "shop": 7}}'

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from stream.cli.consuming import Consuming, Wish
-from stream.cli.deadline import Deadline
-from stream.cli.installation import ANSWER_S
+from stream.client.consuming import Consuming, Wish
+from stream.client.deadline import Deadline
+from stream.client.installation import ANSWER_S
 from stream.errors import LogTimeout, WaitedTooLong
 from stream.log.base import Partition
 from stream.log.kafka.admin import KafkaAdmin
 from tests.stream.cli.conftest import Run
-from tests.stream.cli.in_memory import InMemory
+from tests.stream.client.in_memory import InMemory
 
 #: Nobody listens there.
 DEAD = '[kafka]\nbootstrap_servers = "127.0.0.1:1"\n[endpoints.sim]\nengine = "simulated"\n'

@@ -9,16 +9,16 @@ import time
 import pytest
 
 from schemas.source import Source
-from stream.cli.deadline import Deadline
 from stream.cli.finding.hit import Hit, State
 from stream.cli.finding.search import HITS_MAX, Search
-from stream.cli.overview.lanes import stranded
+from stream.client.deadline import Deadline
+from stream.client.lanes import stranded
 from stream.errors import LogTimeout, WaitedTooLong
 from stream.exactly_once.offset_map import OffsetMap
 from stream.log.base import Partition
 from stream.log.memory.admin import MemoryAdmin
 from tests.stream.cli.conftest import Run
-from tests.stream.cli.in_memory import InMemory
+from tests.stream.client.in_memory import InMemory
 from workers.endpoint import Endpoint
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from stream.cli.installation import Installation, find_installation
+from stream.cli.options import find_installation
+from stream.client.installation import Installation
 from stream.errors import ConfigError, LogTimeout, UsageError
 from stream.processes.identity import started_of
 from tests.stream.cli.conftest import Run

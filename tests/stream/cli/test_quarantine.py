@@ -14,20 +14,20 @@ from schemas.headers import Headers
 from schemas.heartbeat import Heartbeat
 from schemas.lane import Lane
 from schemas.source import Source
-from stream.cli.deadline import Deadline
-from stream.cli.group_position import GroupPosition, standings
 from stream.cli.quarantine import replay_offset
 from stream.cli.quarantined.fresh_map import write_fresh_map
 from stream.cli.quarantined.newer_records import refusing_workers
 from stream.cli.quarantined.partitions import distrusted, distrusted_one
 from stream.cli.quarantined.reply_topics import refused_topics
+from stream.client.deadline import Deadline
+from stream.client.group_position import GroupPosition, standings
 from stream.errors import UsageError
 from stream.exactly_once.offset_map import OffsetMap
 from stream.log.base import OffsetCommit, Partition, Success
 from stream.replay.decisions import replay
 from stream.replay.find import Wanted
 from tests.stream.cli.conftest import Installed, Run
-from tests.stream.cli.in_memory import InMemory, Nobody
+from tests.stream.client.in_memory import InMemory, Nobody
 
 
 @pytest.fixture

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from stream.cli import consume
-from stream.cli.deadline import Deadline
-from stream.cli.record_line import record_line
+from stream.client.deadline import Deadline
+from stream.client.record_line import record_line
 from stream.log.base import Output, Record, TopicDescription
 from tests.stream.cli.conftest import Installed, Run
 from tests.stream.settled import await_markers

@@ -13,9 +13,9 @@ from contextlib import contextmanager
 import pytest
 
 from schemas.headers import Headers
-from stream.cli.deadline import Deadline
 from stream.cli.quarantined.skip import skip
 from stream.cli.quarantined.stuck import StuckPartition, stuck_partitions
+from stream.client.deadline import Deadline
 from stream.config.settings import Limits, Settings
 from stream.errors import UsageError
 from stream.log.base import Partition

@@ -16,20 +16,21 @@ import pytest
 from cache.shard_map import encode_map, uniform
 from schemas.lane import LANES, Lane
 from schemas.source import Source
-from stream.cli import installation, status
-from stream.cli.deadline import Deadline
-from stream.cli.heartbeats import last_beats
-from stream.cli.installation import Installation
+from stream.cli import status
 from stream.cli.overview.dead_letters import count_dead_letters
-from stream.cli.overview.eta import LaneEta, duration
-from stream.cli.overview.lanes import Key, lane_works, unrouted
 from stream.cli.overview.map_versions import map_versions
 from stream.cli.overview.report import processes, status_report
 from stream.cli.overview.running import running_now
+from stream.client import installation
+from stream.client.deadline import Deadline
+from stream.client.eta import LaneEta, duration
+from stream.client.heartbeats import last_beats
+from stream.client.installation import Installation
+from stream.client.lanes import Key, lane_works, unrouted
 from stream.exactly_once.offset_map import OffsetMap
 from stream.log.base import Log, Output, Partition
 from tests.stream.cli.conftest import Installed, Run
-from tests.stream.cli.in_memory import InMemory
+from tests.stream.client.in_memory import InMemory
 
 BATCH = Key("sim", Lane.BATCH)
 

@@ -12,9 +12,9 @@ import pytest
 from confluent_kafka import Producer
 
 from stream.broker import EmbeddedBroker
-from stream.cli.deadline import Deadline
 from stream.cli.quarantined.skip import skip
 from stream.cli.quarantined.stuck import stuck_partitions
+from stream.client.deadline import Deadline
 from stream.dispatcher.loop import Dispatcher
 from stream.log.base import Partition
 from tests.stream.dispatcher.kafka_site import GOOD, Site, site, turn_until

@@ -7,8 +7,8 @@ import pytest
 from schemas.dead_letter import DeadLetter
 from schemas.failure import ErrorClass, Failure, Stage
 from schemas.source import Source
-from stream.cli.deadline import Deadline
 from stream.cli.quarantined.reply_topics import refused_topics
+from stream.client.deadline import Deadline
 from stream.config.settings import InputBinding, Settings
 from stream.replay.find import find_dead_letters
 from stream.replay.original import CannotReplay, Originals

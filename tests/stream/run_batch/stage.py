@@ -14,12 +14,12 @@ from schemas.headers import Headers
 from schemas.lane import Lane
 from schemas.result import Facts, answer_value, error_value, result_headers
 from schemas.source import Source
+from stream.client.progress import Progress
 from stream.config.settings import Settings
 from stream.log.base import Output, Record
 from stream.log.memory.log import MemoryLog
 from stream.run_batch.batch import Batch
 from stream.run_batch.dependencies import BatchDependencies
-from stream.run_batch.eta import Progress
 from stream.run_batch.feeder import Feeder
 from stream.run_batch.files import opened_files
 from stream.run_batch.fingerprint import fingerprint

@@ -7,8 +7,8 @@ import io
 import pytest
 from rich.console import Console
 
+from stream.client.progress import Progress, Tempo
 from stream.errors import LogTimeout, StreamError
-from stream.run_batch.eta import Progress, Tempo
 from stream.run_batch.quiet import GIVE_UP_S, LOOK_EVERY_S, Quiet
 from stream.run_batch.show import Shown
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from stream.cli.dead_letters import act, add_parser
-from stream.cli.installation import Installation
+from stream.client.installation import Installation
 from tests.stream.cli.conftest import Ended
-from tests.stream.cli.in_memory import InMemory
+from tests.stream.client.in_memory import InMemory
 
 
 class Desk:

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from stream.cli.addressing import Addressing
-from stream.cli.lines import Line
-from stream.cli.session import NoSession
+from stream.client.addressing import Addressing
+from stream.client.lines import Line
+from stream.client.session import NoSession
 from stream.errors import LogError, LogTimeout
 from stream.log.base import Output
 from stream.log.plain import Delivery, PlainProducer

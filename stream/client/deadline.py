@@ -27,7 +27,7 @@ class Deadline:
         return left_s
 
     def over(self) -> WaitedTooLong:
-        return WaitedTooLong(f"not all was looked through in {self.timeout_s:g} s; give more with --timeout")
+        return WaitedTooLong(f"not all was looked through in {self.timeout_s:g} s; give it a longer timeout")
 
     @contextmanager
     def asking(self, ask_s: float) -> Iterator[float]:

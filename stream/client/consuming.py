@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from schemas.custom_id import custom_id_in
-from stream.cli.deadline import Deadline
+from stream.client.deadline import Deadline
 from stream.errors import WaitedTooLong
 from stream.log.base import Log, Partition, Polled, Record
 

@@ -1,8 +1,7 @@
-"""Finding the installation a command talks to: -c, else --state-dir, else ./.headrace."""
+"""An installation as others find it: by its configuration, else by its state directory."""
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
 from collections.abc import Iterator, Mapping
@@ -11,9 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from stream.cli.deadline import Deadline
-from stream.cli.options import DEFAULT_STATE_DIR
-from stream.cli.settings import checked_settings
+from stream.client.deadline import Deadline
+from stream.client.settings import checked_settings
 from stream.config.settings import Settings
 from stream.errors import LogTimeout, UsageError
 from stream.log.base import Log
@@ -21,6 +19,7 @@ from stream.log.kafka.log import kafka_log
 from stream.process_context import ProcessContext
 from stream.processes.identity import Identity
 
+DEFAULT_STATE_DIR: Final = Path(".headrace")
 RUNTIME_FILE: Final = "runtime.json"
 #: A broker that does not answer a command within this time is told to be away.
 ANSWER_S: Final = 10.0
@@ -103,10 +102,8 @@ class Installation:
         return ProcessContext(self.bootstrap_servers, self.state_dir, process_name, client)
 
 
-def find_installation(arguments: argparse.Namespace) -> Installation:
+def open_installation(config: Path | None = None, state_dir: Path = DEFAULT_STATE_DIR) -> Installation:
     """Read configuration and runtime.json once; ConfigError or UsageError says what is wrong."""
-    config: Path | None = getattr(arguments, "config", None)
-    state_dir: Path = getattr(arguments, "state_dir", DEFAULT_STATE_DIR)
     copy = state_dir / CONFIG_COPY
     settings = checked_settings(config or (copy if copy.exists() else None))
     return Installation(settings, config, state_dir, _runtime(state_dir / RUNTIME_FILE))

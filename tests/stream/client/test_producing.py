@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from stream.cli.addressing import Addressing
-from stream.cli.lines import Line
-from stream.cli.producing import STALL_S, Producing
+from stream.client.addressing import Addressing
+from stream.client.lines import Line
+from stream.client.producing import STALL_S, Producing
 from stream.errors import LogTimeout
 from stream.log.base import Output
 from stream.log.plain import Delivery

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from stream.cli.topic_names import require_topic
+from stream.client.topic_names import require_topic
 from stream.config.settings import InputBinding
 from stream.errors import UsageError
-from tests.stream.cli.in_memory import InMemory
+from tests.stream.client.in_memory import InMemory
 
 
 def test_a_typing_error_is_told_with_the_nearest_name() -> None:

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from stream.cli.finding.wanted import source_of
-from stream.cli.record_line import record_line
+from stream.client.record_line import record_line
 from tests.stream.unreadable import Unreadable
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from schemas.lane import LANES, Lane
-from stream.cli.group_position import partitions_of, standings
-from stream.cli.overview.eta import LaneEta
+from stream.client.eta import LaneEta
+from stream.client.group_position import partitions_of, standings
 from stream.config.settings import Settings
 from stream.log.base import LogAdmin
 from stream.topics.left_behind import left_behind

@@ -10,7 +10,7 @@ from typing import Final
 import msgspec
 
 from schemas.heartbeat import Heartbeat, read_heartbeat
-from stream.cli.group_position import ASK_S, partitions_of
+from stream.client.group_position import ASK_S, partitions_of
 from stream.config.settings import Settings
 from stream.log.base import Log
 

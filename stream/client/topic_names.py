@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from stream.cli.deadline import Deadline
+from stream.client.deadline import Deadline
 from stream.config.findings import nearest
 from stream.config.patterns import TopicPattern
 from stream.config.settings import InputBinding, Settings

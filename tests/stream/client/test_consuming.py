@@ -7,14 +7,14 @@ from collections.abc import Callable, Mapping
 import pytest
 
 from stream.cli.broker_away import ASK_EVERY_S, BrokerAway
-from stream.cli.consuming import Consuming, Wish
-from stream.cli.deadline import Deadline
-from stream.cli.record_line import value_line
+from stream.client.consuming import Consuming, Wish
+from stream.client.deadline import Deadline
+from stream.client.record_line import value_line
 from stream.errors import LogTimeout, WaitedTooLong
 from stream.log.base import Partition, Record
 from stream.log.memory.admin import MemoryAdmin
 from stream.log.memory.log import MemoryLog
-from tests.stream.cli.in_memory import InMemory
+from tests.stream.client.in_memory import InMemory
 
 
 def read(here: InMemory, wish: Wish, looked: Callable[[bool], None] = lambda _: None) -> list[bytes | None]:

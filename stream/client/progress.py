@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from typing import Final, NamedTuple
 
-from stream.cli.overview.eta import LaneEta, duration
+from stream.client.eta import LaneEta, duration
 
 #: The rate is that of so long; a shorter one jumps, a longer one remembers how it began.
 WINDOW_S: Final = 60.0
