@@ -11,11 +11,12 @@ import argparse
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from confluent_kafka import KafkaError, Message, Producer, TopicPartition
 
-from stream.background_call import Meanwhile, nothing
+from stream.background_call import BackgroundCall, Meanwhile, nothing
 from stream.cli.logs import log_to_stderr
 from stream.cli.options import find_installation, installation_options
 from stream.errors import LogError
@@ -47,6 +48,7 @@ class PlainPublisher:
     def __init__(self, settings: kafka_settings.Settings, log: AtLeastOnceLog) -> None:
         self._log = log
         self._failed: list[str] = []
+        self._waiting = BackgroundCall("transactions")
         only_errors = {"delivery.report.only.error": True, "on_delivery": self._note}
         self._client = Producer({**settings, **only_errors})
 
@@ -67,8 +69,7 @@ class PlainPublisher:
         produce = self._client.produce
         for topic, key, value, headers, partition, timestamp_ms in outputs:
             produce(topic, value, key, partition, None, None, timestamp_ms, headers)
-        while_waiting()
-        left = self._client.flush(FLUSH_S)
+        left = self._waiting.make(partial(self._client.flush, FLUSH_S), while_waiting)
         if left or self._failed:
             raise LogError(f"{left} outputs were not delivered; {self._failed[:3]}")
         self._log.consumers[-1].commit(offsets)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Final
 
 from schemas.lane import LANES
-from stream.background_call import BackgroundCalls, Meanwhile, nothing
+from stream.background_call import Meanwhile, nothing
 from stream.exactly_once.bisection import Bisection
 from stream.exactly_once.commit_interval import CommitInterval
 from stream.exactly_once.ledger import PartitionLedger
@@ -106,7 +105,6 @@ class Committer:
         self._pace = CommitInterval(rules.interval_s)
         self._not_before_s = 0.0
         self._swept_s = 0.0
-        self._aside: BackgroundCalls[Outcome] = BackgroundCalls()
 
     # ---- when ----------------------------------------------------------------------------------------------------
 
@@ -208,8 +206,7 @@ class Committer:
 
     def _publish(self, pending: PendingAnswers, meanwhile: Meanwhile) -> Outcome:
         """Without a valid generation and member id nothing is begun: the outcome is Aborted, and poll comes next."""
-        publish = partial(self._outcomes.publish, pending, self._consumer.group())
-        return self._aside.make(publish, meanwhile)
+        return self._outcomes.publish(pending, self._consumer.group(), meanwhile)
 
     def _settle(self, pending: PendingAnswers, outcome: Outcome) -> bool:
         failures = self._back_off.failures

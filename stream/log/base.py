@@ -206,7 +206,8 @@ class LogProducer(Protocol):
         """One whole transaction: all outputs with their offsets, or nothing.
 
         `reach` is called at the named points `begun`, `produced`, `offsets_sent`, `committed`: fault injection in tests.
-        `while_waiting` is called on our thread once all outputs are handed over; it must not begin another transaction.
+        `while_waiting` is called while we wait, on our thread, again and again until it gives None. It must not begin another
+        transaction; what it raises comes out when this one has ended.
         `life`: begin in this one of `lives` alone; Unknown where the id had to be taken anew, as others may have had it.
         A client that saw a timeout is replaced before its next begin (TAINTED)."""
 
@@ -226,7 +227,7 @@ class TopicDescription(NamedTuple):
 
 
 class LogAdmin(Protocol):
-    """Topics and positions, seen from outside any group."""
+    """Topics and positions, seen from outside any group. `create` leaves topics as they are that exist."""
 
     def topics(self, timeout_s: float) -> Mapping[str, int]:
         """Topic -> number of partitions."""
@@ -234,9 +235,7 @@ class LogAdmin(Protocol):
     def describe(self, names: Sequence[str], timeout_s: float) -> Mapping[str, TopicDescription | None]:
         """None for a topic that does not exist."""
 
-    def create(self, topics: Sequence[TopicDescription], timeout_s: float) -> None:
-        """Existing ones are left as they are."""
-
+    def create(self, topics: Sequence[TopicDescription], timeout_s: float) -> None: ...
     def delete(self, names: Sequence[str], timeout_s: float) -> None: ...
     def delete_records(self, below: Mapping[Partition, int], timeout_s: float) -> None: ...
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+from functools import partial
 
 import pytest
 
@@ -67,6 +69,61 @@ def test_every_point_of_a_transaction_is_reached_in_order(stage: Stage) -> None:
     topic = stage.topic()
     assert stage.producer().publish([out(topic)], [], None, reach=points.append) == Success()
     assert points == ["begun", "produced", "offsets_sent", "committed"]
+
+
+def test_something_is_done_while_a_transaction_is_waited_for_until_nothing_is_left_to_do(
+    stage: Stage,
+) -> None:
+    topic, done = stage.topic(), []
+
+    def while_waiting() -> bool | None:
+        done.append(threading.current_thread())
+        return None if len(done) == 3 else True
+
+    producer = stage.producer()
+    ended = threading.Event()
+    reached: list[str] = []
+
+    def reach(point: str) -> None:
+        reached.append(point)
+        if point == "offsets_sent":
+            assert ended.wait(PATIENCE_S), "what is done meanwhile was not asked for"
+
+    def until_the_third() -> bool | None:
+        more = while_waiting()
+        if more is None:
+            assert "committed" not in reached
+            ended.set()
+        return more
+
+    assert producer.publish([out(topic)], [], None, reach=reach, while_waiting=until_the_third) == Success()
+    assert done == [threading.current_thread()] * 3
+    assert reached == ["begun", "produced", "offsets_sent", "committed"]
+
+
+def test_who_has_nothing_to_do_is_asked_once_after_all_outputs_are_handed_over(stage: Stage) -> None:
+    points: list[str] = []
+    waits = partial(points.append, "waiting")
+    outcome = stage.producer().publish(
+        [out(stage.topic())], [], None, reach=points.append, while_waiting=waits
+    )
+    assert outcome == Success()
+    assert points == ["begun", "produced", "waiting", "offsets_sent", "committed"]
+
+
+def test_what_is_raised_while_waiting_comes_out_once_the_transaction_has_ended(stage: Stage) -> None:
+    topic, asked = stage.topic(), []
+
+    def bug() -> bool:
+        asked.append(1)
+        if len(asked) > 1:
+            raise ZeroDivisionError
+        return True
+
+    with pytest.raises(ZeroDivisionError):
+        stage.producer().publish([out(topic, b"one")], [], None, while_waiting=bug)
+    stage.await_stable(topic)
+    assert [record.value() for record in stage.read(topic)] == [b"one"]
 
 
 def test_a_transaction_of_another_life_is_not_begun(stage: Stage) -> None:

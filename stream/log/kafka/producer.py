@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final
 
 from confluent_kafka import KafkaError
 
-from stream.background_call import Meanwhile, nothing
+from stream.background_call import BackgroundCall, Meanwhile, nothing
 from stream.errors import LogError, LogFenced, LogTimeout, RightMissing
 from stream.log import reasons
 from stream.log.base import (
@@ -47,6 +48,7 @@ class KafkaProducer:
         self._clock: Final = clock
         self._connect: Final = connect
         self._client: Transactions | None = None
+        self._waiting: Final = BackgroundCall("transactions")
         self.lives = 0
         self._started_s = self._believed_s = float("-inf")
         #: When the transaction under way began.
@@ -73,16 +75,18 @@ class KafkaProducer:
         check_offsets(offsets, group)
         if group is not None and not group.valid:
             return Aborted(reasons.STALE_MEMBER, {})
-        if (unready := self._make_ready()) is not None:
+        if (unready := self._make_ready(while_waiting)) is not None:
             return unready
         if life not in (None, self.lives):
             return Unknown(reasons.RENEWED)
-        outcome = self._publish(
-            outputs, offsets, group, attribute=attribute, reach=reach, while_waiting=while_waiting
-        )
-        if attribute and isinstance(outcome, Aborted) and outcome.delivery and not outcome.failed:
-            return Aborted(outcome.cause, self._try_topics(outputs), delivery=True)
-        return outcome
+        client = self._running()
+        self._begun_s = self._clock()
+        try:
+            rest = self._hand_over(client, outputs, offsets, group, attribute=attribute, reach=reach)
+            return self._waiting.make(rest, while_waiting)
+        except BaseException:
+            client.tainted = True
+            raise
 
     def is_fenced(self, group: GroupStamp) -> bool:
         """Any offset will do: the coordinator looks at our epoch first, and the transaction is aborted.
@@ -104,30 +108,7 @@ class KafkaProducer:
             self._client.close()
             self._client = None
 
-    def _publish(
-        self,
-        outputs: Sequence[Output],
-        offsets: Sequence[OffsetCommit],
-        group: GroupStamp | None,
-        *,
-        attribute: bool,
-        reach: Callable[[str], None],
-        while_waiting: Meanwhile,
-    ) -> Outcome:
-        client = self._running()
-        self._begun_s = self._clock()
-        try:
-            self._run(
-                client, outputs, offsets, group, attribute=attribute, reach=reach, while_waiting=while_waiting
-            )
-        except StepFailed as failed:
-            return self._end(client, failed)
-        except BaseException:
-            client.tainted = True
-            raise
-        return Success()
-
-    def _run(
+    def _hand_over(
         self,
         client: Transactions,
         outputs: Sequence[Output],
@@ -136,22 +117,48 @@ class KafkaProducer:
         *,
         attribute: bool,
         reach: Callable[[str], None],
-        while_waiting: Meanwhile,
-    ) -> None:
-        client.begin()
-        reach("begun")
-        if attribute:
-            client.produce_attributed(outputs)
-        else:
-            client.produce(outputs)
-        reach("produced")
-        while_waiting()
-        if offsets and group is not None:
-            client.send_offsets(offsets, group.native)
-        reach("offsets_sent")
-        client.deliver(outputs)
-        client.commit()
-        reach("committed")
+    ) -> Callable[[], Outcome]:
+        """Begin, and give the client all outputs, which waits for nothing. What is left to do is waiting."""
+        try:
+            client.begin()
+            reach("begun")
+            if attribute:
+                client.produce_attributed(outputs)
+            else:
+                client.produce(outputs)
+            reach("produced")
+        except StepFailed as failed:
+            return partial(self._failed, client, failed, outputs, attribute=attribute)
+        return partial(self._finish, client, outputs, offsets, group, attribute=attribute, reach=reach)
+
+    def _finish(
+        self,
+        client: Transactions,
+        outputs: Sequence[Output],
+        offsets: Sequence[OffsetCommit],
+        group: GroupStamp | None,
+        *,
+        attribute: bool,
+        reach: Callable[[str], None],
+    ) -> Outcome:
+        try:
+            if offsets and group is not None:
+                client.send_offsets(offsets, group.native)
+            reach("offsets_sent")
+            client.deliver(outputs)
+            client.commit()
+            reach("committed")
+        except StepFailed as failed:
+            return self._failed(client, failed, outputs, attribute=attribute)
+        return Success()
+
+    def _failed(
+        self, client: Transactions, failed: StepFailed, outputs: Sequence[Output], *, attribute: bool
+    ) -> Outcome:
+        outcome = self._end(client, failed)
+        if attribute and isinstance(outcome, Aborted) and outcome.delivery and not outcome.failed:
+            return Aborted(outcome.cause, self._try_topics(outputs), delivery=True)
+        return outcome
 
     def _try_topics(self, outputs: Sequence[Output]) -> dict[int, str]:
         """The broker refused a topic without naming it: each alone, in transactions that are never committed."""
@@ -178,10 +185,10 @@ class KafkaProducer:
             return outcome.cause if isinstance(outcome, Aborted) else None
         return None
 
-    def _make_ready(self) -> Outcome | None:
+    def _make_ready(self, while_waiting: Meanwhile = nothing) -> Outcome | None:
         """Replace a tainted client before it begins: the new epoch fences whatever is still under way."""
         self._running().hear()
-        return self._replace() if self._running().tainted else None
+        return self._waiting.make(self._replace, while_waiting) if self._running().tainted else None
 
     def _replace(self) -> Outcome | None:
         """A new client instead of this one; None: it is ready."""

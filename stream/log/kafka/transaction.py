@@ -9,9 +9,9 @@ from typing import Final
 
 from confluent_kafka import KafkaError, KafkaException, Producer, TopicPartition
 
+from stream.background_call import BackgroundCall, CallStuck
 from stream.log import reasons
 from stream.log.base import OffsetCommit, Output
-from stream.log.bounded import BoundedCalls, CallStuck
 from stream.log.kafka.deliveries import Deliveries
 from stream.log.kafka.events import log_event
 from stream.log.kafka.failures import Verdict, cause, delivery_reason, verdict
@@ -27,7 +27,7 @@ RETRY_S_MAX: Final = 2 * TRANSACTION_TIMEOUT_S
 CALL_S_MAX: Final = TRANSACTION_TIMEOUT_S
 #: One look whether a record has failed, while the others are on their way.
 FLUSH_S: Final = 0.1
-#: A call that is not back so long after its time-out never will be (bounded.py).
+#: A call that is not back so long after its time-out never will be (background_call.py).
 GRACE_S: Final = 5.0
 #: librdkafka retries inside a call every 500 ms, unseen: slower than this may have sent a request twice.
 UNSEEN_RETRY_S: Final = 0.5
@@ -71,7 +71,7 @@ class Transactions:
         self.deliveries: Final = Deliveries()
         self._clock = clock
         self._begun_s = clock()
-        self._calls = BoundedCalls()
+        self._calls = BackgroundCall("transaction-calls")
         self._client = connect(
             {
                 **settings,
@@ -176,7 +176,7 @@ class Transactions:
         deadline = self._clock() + (RETRY_S_MAX if call_s is None else call_s)
         while True:
             try:
-                self._calls.make(call, *args, wait_s=(call_s or CALL_S_MAX) + GRACE_S)
+                self._calls.make(partial(call, *args), wait_s=(call_s or CALL_S_MAX) + GRACE_S)
             except KafkaException as raised:
                 self._judge(raised.args[0], deadline)
             except CallStuck:
@@ -263,7 +263,8 @@ class Transactions:
     def _why_purged(self) -> str:
         """The client gave the transaction up and purged all: only the commit, which it refuses then, tells why."""
         try:
-            self._calls.make(self._client.commit_transaction, CALL_S_MAX, wait_s=CALL_S_MAX + GRACE_S)
+            commit = partial(self._client.commit_transaction, CALL_S_MAX)
+            self._calls.make(commit, wait_s=CALL_S_MAX + GRACE_S)
         except KafkaException as raised:
             error = raised.args[0]
             if _is_over(error):

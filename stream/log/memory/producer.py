@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Final, NamedTuple
 
-from stream.background_call import Meanwhile, nothing
+from stream.background_call import BackgroundCall, Meanwhile, nothing
 from stream.errors import LogError
 from stream.log import reasons
 from stream.log.base import (
@@ -52,6 +53,7 @@ class MemoryProducer:
         self._epoch: int | None = None
         #: An outcome was unknown: this client must be started again.
         self._replace = False
+        self._waiting: Final = BackgroundCall("transactions")
         self.lives = 0
 
     def start(self, timeout_s: float) -> None:  # noqa: ARG002  (memory answers at once)
@@ -82,7 +84,14 @@ class MemoryProducer:
             reach("begun")
             self._produce(outputs, attribute=attribute)
             reach("produced")
-            while_waiting()
+        except _Ended as ended:
+            return ended.outcome
+        return self._waiting.make(partial(self._finish, offsets, group, reach), while_waiting)
+
+    def _finish(
+        self, offsets: Sequence[OffsetCommit], group: GroupStamp | None, reach: Callable[[str], None]
+    ) -> Outcome:
+        try:
             if offsets and group is not None:
                 self._send_offsets(offsets, group)
             reach("offsets_sent")

@@ -20,7 +20,7 @@ class Slow:
         self.kept_busy = False
 
     def __call__(self, point: str) -> None:
-        if point == "produced" and self.worker is not None:
+        if point == "offsets_sent" and self.worker is not None:
             worker, self.worker = self.worker, None
             worker.runner.end_all()
             limit_s = time.monotonic() + PATIENCE_S

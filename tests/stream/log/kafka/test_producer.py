@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 from confluent_kafka import KafkaError
 
+from stream.background_call import CallStuck
 from stream.errors import LogError, LogFenced, LogTimeout, RightMissing
 from stream.log import reasons
 from stream.log.base import Aborted, Fenced, GroupStamp, OffsetCommit, Outcome, Output, Success, Unknown
-from stream.log.bounded import CallStuck
 from stream.log.kafka.producer import KafkaProducer
 from stream.log.kafka.settings import TRANSACTION_TIMEOUT_S
 from stream.log.kafka.transaction import RETRY_S_MAX
