@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TypeVar
 
 from stream.dispatcher.batch import Batches
@@ -12,10 +13,12 @@ from stream.dispatcher.dependencies import DispatcherDependencies
 from stream.dispatcher.position import Position
 from stream.errors import ClientSilent, LogError, LogTimeout, MapUnreadable, TopicMismatch
 from stream.exactly_once.offset_map import decode
+from stream.exactly_once.quarantine import Readable, look_at_quarantined
 from stream.log.base import Committed, LogAdmin, LogConsumer, Partition, Watermarks
 from stream.log.blocked_partitions import BlockedPartitions
 from stream.log.stuck import Stuck
 from stream.metrics.set_aside import SetAsideLevels
+from stream.retry import retry_until
 
 #: Of a partition that is not read.
 NOTHING_SAID = Inlet("")
@@ -58,7 +61,7 @@ class Assignment:
         self.joined = True
         self.still.forget(partitions)
         committed = self.committed(partitions)
-        marks = self._patiently(partitions, self._admin.watermarks)
+        marks = self._ask(partitions, self._admin.watermarks)
         for partition in partitions:
             position = self._take_over(partition, committed[partition], marks[partition])
             self.positions[partition] = position
@@ -80,10 +83,9 @@ class Assignment:
             return
         self._look_again_s = now + self._rules.quarantine_every_s
         try:
-            committed = self.consumer.committed(aside, self._rules.lag_timeout_s)
-            marks = self._admin.watermarks(aside, self._rules.lag_timeout_s)
-            for partition in aside:
-                self._take_back(partition, committed[partition], marks[partition])
+            distrusted = {partition: self._distrusted[partition] for partition in aside}
+            ask_s = self._rules.lag_timeout_s
+            look_at_quarantined(self.consumer, self._admin, distrusted, self._judge, ask_s)
         except ClientSilent:
             raise
         except LogError as silent:
@@ -125,16 +127,11 @@ class Assignment:
                 self.still.note(one, self._clock_s(), self._rules.quarantine_every_s)
         self._report_set_aside()
 
-    def _take_back(self, partition: Partition, found: Committed | None, marks: Watermarks) -> None:
-        """Only what somebody wrote anew is trusted: an offset beyond the end must not become sound because the end grows."""
-        if found == self._distrusted[partition]:
-            return
+    def _judge(self, partition: Partition, found: Committed | None, marks: Watermarks) -> Readable | None:
         position = self._take_over(partition, found, marks)
-        if position.set_aside is None:
-            log.warning("%s/%d is read again, from offset %d", *partition, position.next_seen)
-            self.consumer.seek(partition, position.next_seen)
-            self.consumer.resume([partition])
-            self.positions[partition] = position  # last: where one of them fails it is looked at again
+        if position.set_aside is not None:
+            return None
+        return Readable(position.next_seen, partial(self.positions.__setitem__, partition, position))
 
     def revoked(self, partitions: Sequence[Partition]) -> None:
         """What was read and is not committed is read again by the next owner: routing costs little."""
@@ -154,9 +151,9 @@ class Assignment:
 
     def committed(self, partitions: Sequence[Partition]) -> Mapping[Partition, Committed | None]:
         """Stable offsets: an open transaction on them, a dead predecessor's above all, is waited for."""
-        return self._patiently(partitions, self.consumer.committed)
+        return self._ask(partitions, self.consumer.committed)
 
-    def _patiently(
+    def _ask(
         self,
         partitions: Sequence[Partition],
         ask: Callable[[Sequence[Partition], float], Mapping[Partition, T]],
@@ -164,13 +161,7 @@ class Assignment:
         if not partitions:
             return {}
         until_s = self._clock_s() + self._rules.offsets_s
-        while True:
-            try:
-                return ask(partitions, self._rules.offsets_try_s)
-            except LogTimeout:
-                if self._clock_s() > until_s:
-                    raise
-                log.warning("the offsets of %d partitions cannot be read yet, trying again", len(partitions))
+        return retry_until(partial(ask, partitions), until_s, self._clock_s, self._rules.offsets_try_s)
 
     def _take_over(self, partition: Partition, found: Committed | None, marks: Watermarks) -> Position:
         try:

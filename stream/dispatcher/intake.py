@@ -14,6 +14,7 @@ from stream.dispatcher.router import Router
 from stream.errors import LogTimeout
 from stream.log.base import Partition, Record
 from stream.log.overtaken import Overtaken
+from stream.retry import doubled_s
 
 log = logging.getLogger(__name__)
 
@@ -138,8 +139,8 @@ class Intake:
             position.end(waiting.end)
 
     def _wait_longer(self, position: Position, waiting: Waiting) -> None:
-        pause_s = min(self._rules.wait_s * 2.0 ** min(waiting.tries, 16), self._rules.wait_max_s)
         waiting.tries += 1
+        pause_s = doubled_s(self._rules.wait_s, self._rules.wait_max_s, waiting.tries)
         waiting.again_s = self._clock_s() + pause_s
         position.waiting = waiting
 

@@ -13,6 +13,7 @@ from stream.dispatcher.retention import Half, Oldest, first_written_ms, in_words
 from stream.errors import LogError, LogTimeout
 from stream.log.base import LogAdmin, Partition, TopicDescription
 from stream.metrics.by_partition import PartitionLevels
+from stream.retry import doubled_s
 
 log = logging.getLogger(__name__)
 
@@ -69,9 +70,8 @@ class RetentionWatch:
         except LogError as error:
             log.warning("the retention of the inputs is not known, asking again later: %s", error)
             if isinstance(error, LogTimeout):
-                again_s = rules.lag_every_s * 2.0 ** min(self._slow, 16)
-                self._next_s = now + min(again_s, rules.retention_every_s)
                 self._slow += 1
+                self._next_s = now + doubled_s(rules.lag_every_s, rules.retention_every_s, self._slow)
             return
         self._slow = 0
         self._kept_ms = {

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from stream.log.base import Partition
 from stream.log.stuck import Stuck
+from stream.retry import doubled_s
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +42,8 @@ class BlockedPartitions:
             log.error("set aside: %s; `headrace quarantine list` shows the ways on", stuck)
             known = self.troubles[place] = Trouble(stuck, now_s)
         known.stuck, known.trying = stuck, False
-        known.again_s = now_s + min(AGAIN_S * 2.0 ** min(known.tries, 16), again_s_max)
         known.tries += 1
+        known.again_s = now_s + doubled_s(AGAIN_S, again_s_max, known.tries)
 
     def holds(self, place: Partition) -> bool:
         """It must stay paused."""

@@ -17,6 +17,8 @@ NEVER_AGAIN: Final = {
     EXIT_USAGE: "its configuration or command line is refused",
 }
 
+from stream.retry import doubled_s
+
 
 @dataclass(frozen=True, slots=True)
 class RestartPolicy:
@@ -35,7 +37,7 @@ class RestartPolicy:
         """Seconds between a death and the next start; `deaths_in_a_row` counts that death."""
         if deaths_in_a_row <= 1:
             return 0.0
-        return min(self.backoff_max_s, self.backoff_s * 2.0 ** min(deaths_in_a_row - 2, 32))
+        return doubled_s(self.backoff_s, self.backoff_max_s, deaths_in_a_row - 1)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from schemas.heartbeat import Heartbeat
 from stream.errors import ClientSilent, LogError
 from stream.exactly_once.ledger import LedgerLimits
-from stream.log.base import LogAdmin, LogConsumer, Partition
+from stream.exactly_once.quarantine import Readable, look_at_quarantined
+from stream.log.base import Committed, LogAdmin, LogConsumer, Partition, Watermarks
 from stream.log.plain import PlainProducer
 from stream.metrics.base import Metrics
 from stream.metrics.by_partition import PartitionLevels
@@ -143,16 +145,12 @@ class PeriodicTasks:
 
     def _look_at_quarantined(self) -> None:
         """An operator may have reset it: then it is read on from there."""
-        places = list(self._share.quarantined)
-        if not places:
-            return
-        found = self._clients.consumer.committed(places, self._rules.chore_timeout_s)
-        marks = self._clients.admin.watermarks(places, self._rules.chore_timeout_s)
-        for place in places:
-            position = position_of(place, found[place], marks[place], self._limits)
-            changed = found[place] != self._share.quarantined[place].committed
-            if changed and position.ledger is not None:
-                _LOG.warning("%s is read again, from offset %d", place, position.begin)
-                self._clients.consumer.seek(place, position.begin)
-                self._clients.consumer.resume([place])
-                self._share.own(place, position.ledger)  # last: where one of them fails it is looked at again
+        distrusted = {place: aside.committed for place, aside in self._share.quarantined.items()}
+        ask_s = self._rules.chore_timeout_s
+        look_at_quarantined(self._clients.consumer, self._clients.admin, distrusted, self._judge, ask_s)
+
+    def _judge(self, place: Partition, found: Committed | None, marks: Watermarks) -> Readable | None:
+        position = position_of(place, found, marks, self._limits)
+        if position.ledger is None:
+            return None
+        return Readable(position.begin, partial(self._share.own, place, position.ledger))
