@@ -6,6 +6,8 @@ import signal
 from dataclasses import dataclass, replace
 from typing import Final, Literal
 
+from stream.retry import doubled_s
+
 ProcessState = Literal["starting", "running", "draining", "restarting", "failed"]
 
 #: Another process owns the slot: starting again would make twins fence each other for ever.
@@ -16,8 +18,6 @@ NEVER_AGAIN: Final = {
     EXIT_FENCED: "fenced: another process owns its slot",
     EXIT_USAGE: "its configuration or command line is refused",
 }
-
-from stream.retry import doubled_s
 
 
 @dataclass(frozen=True, slots=True)
