@@ -12,12 +12,11 @@ from typing import TextIO
 from stream.cli.broker_away import BrokerAway
 from stream.cli.options import find_installation, installation_options, positive, seconds
 from stream.cli.parser import Commands
-from stream.client.consuming import Consuming, Wish
+from stream.client.client import Client
+from stream.client.consuming import Wish
 from stream.client.deadline import Deadline
 from stream.client.record_line import record_line, value_line
-from stream.client.topic_names import require_topic
 from stream.errors import UsageError
-from stream.log.base import Record
 
 
 def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
@@ -43,22 +42,17 @@ def add_parser(commands: Commands[argparse.ArgumentParser]) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     deadline = Deadline(arguments.timeout)
-    log = find_installation(arguments).log("consume", deadline)
-    partitions = require_topic(log, arguments.topic, deadline)
+    client = Client.of(find_installation(arguments), "consume", deadline)
     wish = Wish(arguments.count, arguments.follow, arguments.custom_id)
     line_of = value_line if arguments.values else record_line
-    consuming = Consuming(log, partitions, deadline, from_latest=arguments.begin == "latest")
-    away = BrokerAway(log.admin(), _tell)
+    consuming = client.consuming(arguments.topic, deadline, begin=arguments.begin)
+    away = BrokerAway(client.log.admin(), _tell)
     with _opened(arguments.out) as out:
-
-        def write(record: Record) -> None:
-            out.write(line_of(record, as_bytes=arguments.as_bytes) + "\n")
-
-        def looked(came: bool) -> None:
+        for look in consuming.looks(wish):
+            for record in look.records:
+                out.write(line_of(record, as_bytes=arguments.as_bytes) + "\n")
             out.flush()
-            away.looked(came)
-
-        consuming.run(wish, write, looked)
+            away.looked(look.came)
     return 0
 
 

@@ -5,17 +5,16 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from contextlib import closing
 
 from schemas import headers
 from schemas.lane import LANES
 from stream.cli.addressing_options import add_addressing, addressing
 from stream.cli.options import find_installation, installation_options, json_option
 from stream.cli.parser import Commands
+from stream.client.client import Client
 from stream.client.lines import open_lines, read_lines
-from stream.client.producing import DELIVERY_S_MAX, Produced, Producing
+from stream.client.producing import Produced
 from stream.client.session import SESSION_HEADER_BYTES_MAX
-from stream.client.topic_names import refuse_own, require_topic, value_bytes_max
 from stream.errors import LogTimeout, UsageError
 
 
@@ -43,15 +42,11 @@ def run(arguments: argparse.Namespace) -> int:
     session = _checked(arguments.session, "--session")
     fixed = _fixed_headers(arguments.lane, _checked(arguments.tenant, "--tenant"))
     beside = addressing(arguments, fixed, session)
-    refuse_own(found.settings, arguments.topic)
-    log = found.log("produce")
-    require_topic(log, arguments.topic, inputs=found.settings.inputs)
-    bytes_max = min(found.settings.limits.value_bytes_max, value_bytes_max(log, arguments.topic))
+    client = Client.of(found, "produce")
     with (
         open_lines(arguments.file, sys.stdin.buffer) as file,
-        closing(log.plain_producer(DELIVERY_S_MAX)) as producer,
+        client.producing(arguments.topic, beside, _complain) as (producing, bytes_max),
     ):
-        producing = Producing(producer, arguments.topic, beside, complain=_complain)
         try:
             produced = producing.run(read_lines(file, bytes_max))
         except LogTimeout:

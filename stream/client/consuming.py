@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from schemas.custom_id import custom_id_in
 from stream.client.deadline import Deadline
@@ -41,6 +41,13 @@ class Wish:
         return "the end is not reached" if self.count is None else f"{self.count} were asked for"
 
 
+class Look(NamedTuple):
+    """The records that are wanted, and whether anything came at all."""
+
+    records: Sequence[Record]
+    came: bool
+
+
 class Consuming:
     """One pass over partitions. WaitedTooLong also when the time is up before the first record."""
 
@@ -58,21 +65,14 @@ class Consuming:
         self._left = {place for place, begin in self._begins.items() if begin < self._ends[place]}
         self._records = 0
 
-    def run(
-        self, wish: Wish, write: Callable[[Record], None], looked: Callable[[bool], None] = lambda _: None
-    ) -> int:
-        """`write` each record that is wanted, tell `looked` after each look whether something came; the number written.
-
-        WaitedTooLong when the time is up.
-        """
+    def looks(self, wish: Wish) -> Generator[Look]:
+        """What each look at the log gave, until the wish is met. WaitedTooLong when the time is up."""
         if not self._begins or (wish.to_end and not self._left):
-            return 0
+            return
         with closing(self._log.reader(self._begins)) as reader:
             while not self._done(wish):
                 polled = reader.poll(self._batch(wish), self._wait_s(wish))
-                self._take(polled, wish, write)
-                looked(bool(polled.records or polled.ends))
-        return self._records
+                yield Look(self._take(polled, wish), bool(polled.records or polled.ends))
 
     def _done(self, wish: Wish) -> bool:
         return not self._left if wish.to_end else self._records == wish.count
@@ -88,18 +88,20 @@ class Consuming:
                 f"{self._records} records in {self._deadline.timeout_s:g} s, {wish.words()}"
             ) from late
 
-    def _take(self, polled: Polled, wish: Wish, write: Callable[[Record], None]) -> None:
+    def _take(self, polled: Polled, wish: Wish) -> list[Record]:
+        wanted: list[Record] = []
         for record in polled.records:
             place = Partition(record.topic(), record.partition())
             if wish.to_end and record.offset() >= self._ends[place]:
                 self._left.discard(place)
                 continue
             if wish.wants(record):
-                write(record)
-                self._records += 1
+                wanted.append(record)
             self._reached(place, record.offset() + 1)
         for end in polled.ends:
             self._reached(Partition(end.topic, end.partition), end.offset)
+        self._records += len(wanted)
+        return wanted
 
     def _reached(self, place: Partition, offset: int) -> None:
         if offset >= self._ends[place]:

@@ -24,6 +24,10 @@ FLUSH_S: Final = 1.0
 COMPLAINTS_MAX: Final = 20
 
 
+def untold(_number: int, _delivery: Delivery) -> None:
+    """Nobody wants to know where a line is."""
+
+
 @dataclass(slots=True)
 class Produced:
     """What became of the lines."""
@@ -47,14 +51,18 @@ class Producing:
         addressing: Addressing,
         *,
         complain: Callable[[int, str], None],
+        complaints_max: int = COMPLAINTS_MAX,
+        delivered: Callable[[int, Delivery], None] = untold,
         clock_s: Callable[[], float] = time.monotonic,
     ) -> None:
-        """`complain(line number, why)` about single lines, COMPLAINTS_MAX times."""
+        """`complain(line number, why)` about single lines, `complaints_max` times; `delivered` tells where each one is."""
         self._producer = producer
         self._addressing = addressing
         #: So far.
         self.produced = Produced(topic)
         self._complain = complain
+        self._complaints_max = complaints_max
+        self._tell = delivered
         self._clock_s = clock_s
         self._progress_s = clock_s()
         #: Lines handed over whose delivery nobody has told yet.
@@ -106,6 +114,7 @@ class Producing:
     def _delivered(self, number: int, delivery: Delivery) -> None:
         self._under_way.discard(number)
         self._progress_s = self._clock_s()
+        self._tell(number, delivery)
         if delivery.error is not None:
             self._fail(number, delivery.error)
             return
@@ -114,7 +123,7 @@ class Producing:
 
     def _fail(self, number: int, why: str) -> None:
         self.produced.failed += 1
-        if self.produced.failed <= COMPLAINTS_MAX:
+        if self.produced.failed <= self._complaints_max:
             self._complain(number, why)
 
     def _wait_for_all(self) -> None:

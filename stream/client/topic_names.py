@@ -1,4 +1,4 @@
-"""A topic named on the command line must exist: nothing is created by a typing error."""
+"""A topic that somebody names must exist: nothing is created by a typing error."""
 
 from __future__ import annotations
 
@@ -36,6 +36,20 @@ def require_topic(
         visible = [name for name in topics if not name.startswith("__")]
         raise UsageError(f"no topic '{topic}'{nearest(topic, visible)}")
     return [Partition(topic, number) for number in range(topics[topic])]
+
+
+def input_topic_name(settings: Settings, said: str | None) -> str:
+    """The input that takes the requests: `said`, else the first that has a name and the format json."""
+    usable = [
+        binding.pattern
+        for binding in settings.inputs
+        if binding.format == "json" and not binding.pattern.startswith("^") and "*" not in binding.pattern
+    ]
+    if said is not None and said not in usable:
+        raise UsageError(f"--topic {said} is no input of the format json; there are: {', '.join(usable)}")
+    if not usable:
+        raise UsageError("requests are JSON, and no input with a plain name has the format json: add one")
+    return said or usable[0]
 
 
 def refuse_own(settings: Settings, topic: str) -> None:

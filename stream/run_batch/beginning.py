@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Final
 from uuid import uuid4
 
+from stream.client.topic_names import input_topic_name
 from stream.config.settings import Settings
 from stream.errors import UsageError
 from stream.log.base import Log, Partition
@@ -13,7 +14,7 @@ from stream.run_batch.chosen import Chosen
 from stream.run_batch.files import refuse_shortened
 from stream.run_batch.fingerprint import Fingerprint, fingerprint
 from stream.run_batch.folder import BatchFolder
-from stream.run_batch.reply_topic import PARTITIONS, create_reply_topic, input_topic_name, reply_topic_name
+from stream.run_batch.reply_topic import PARTITIONS, create_reply_topic, reply_topic_name
 from stream.run_batch.state import State
 from stream.run_batch.wanted import Wanted
 

@@ -23,20 +23,6 @@ def reply_topic_name(settings: Settings, batch: str) -> str:
     )
 
 
-def input_topic_name(settings: Settings, said: str | None) -> str:
-    """The input that takes the requests: `said`, else the first that has a name and the format json."""
-    usable = [
-        binding.pattern
-        for binding in settings.inputs
-        if binding.format == "json" and not binding.pattern.startswith("^") and "*" not in binding.pattern
-    ]
-    if said is not None and said not in usable:
-        raise UsageError(f"--topic {said} is no input of the format json; there are: {', '.join(usable)}")
-    if not usable:
-        raise UsageError("run-batch sends JSON, and no input with a plain name has the format json: add one")
-    return said or usable[0]
-
-
 def create_reply_topic(admin: LogAdmin, settings: Settings, name: str) -> None:
     """Kept until the batch is read, however long that takes."""
     limits = settings.limits

@@ -12,6 +12,7 @@ import msgspec
 from rich.console import Console
 
 from stream.client.installation import Installation
+from stream.client.topic_names import input_topic_name
 from stream.errors import StreamError
 from stream.run_batch.batch import Batch
 from stream.run_batch.beginning import begin, take_up
@@ -24,7 +25,6 @@ from stream.run_batch.fingerprint import Fingerprint, fingerprint
 from stream.run_batch.folder import BatchFolder
 from stream.run_batch.named import words_of_named
 from stream.run_batch.quiet import Quiet
-from stream.run_batch.reply_topic import input_topic_name
 from stream.run_batch.serving import Watch, serving
 from stream.run_batch.show import Shown
 from stream.run_batch.source import Source, count, make_source

@@ -67,4 +67,4 @@ def test_what_asking_took_is_not_there_for_reading() -> None:
     consuming = Consuming(here.log, [Partition(here.requests, 0)], deadline, from_latest=False)
     now_s = 2.0
     with pytest.raises(WaitedTooLong, match="0 records in 2 s, 3 were asked for"):
-        consuming.run(Wish(3), lambda record: None)
+        next(consuming.looks(Wish(3)))

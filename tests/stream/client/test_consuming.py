@@ -20,7 +20,9 @@ from tests.stream.client.in_memory import InMemory
 def read(here: InMemory, wish: Wish, looked: Callable[[bool], None] = lambda _: None) -> list[bytes | None]:
     found: list[Record] = []
     consuming = Consuming(here.log, [Partition(here.requests, 0)], Deadline(None), from_latest=False)
-    consuming.run(wish, found.append, looked)
+    for look in consuming.looks(wish):
+        found += look.records
+        looked(look.came)
     return [record.value() for record in found]
 
 
@@ -34,22 +36,24 @@ def test_only_records_of_a_custom_id_are_told_and_counted() -> None:
     assert read(here, Wish(custom_id="d")) == []
 
 
-def test_what_comes_later_is_followed_until_somebody_ends_it() -> None:
+def test_what_comes_later_is_followed() -> None:
     here = InMemory()
     here.request("a")
     turns = iter(["b", "c"])
 
     def looked(came: bool) -> None:
-        if came and (name := next(turns, None)) is None:
-            raise KeyboardInterrupt
-        if came and name is not None:
+        if came and (name := next(turns, None)) is not None:
             here.request(name)
 
     found: list[bytes | None] = []
     consuming = Consuming(here.log, [Partition(here.requests, 0)], Deadline(None), from_latest=False)
-    with pytest.raises(KeyboardInterrupt):
-        consuming.run(Wish(follow=True), lambda record: found.append(record.value()), looked)
-    assert found[:2] == [b'{"custom_id": "a"}', b'{"custom_id": "b"}']
+    looks = consuming.looks(Wish(follow=True))
+    while len(found) < 3:
+        look = next(looks)
+        found += [record.value() for record in look.records]
+        looked(look.came)
+    looks.close()
+    assert found == [b'{"custom_id": "%s"}' % name for name in (b"a", b"b", b"c")]
 
 
 def test_a_time_limit_ends_following_too() -> None:
@@ -59,7 +63,7 @@ def test_a_time_limit_ends_following_too() -> None:
     consuming = Consuming(here.log, [Partition(here.requests, 0)], deadline, from_latest=False)
     now_s = 2.0
     with pytest.raises(WaitedTooLong, match="0 records in 2 s, more may come"):
-        consuming.run(Wish(follow=True), lambda record: None)
+        next(consuming.looks(Wish(follow=True)))
 
 
 @pytest.mark.parametrize(
@@ -79,10 +83,8 @@ def test_a_time_limit_ends_following_too() -> None:
 def test_a_value_alone_is_one_line(value: bytes | None, line: str) -> None:
     here = InMemory()
     here.put(here.requests, value)
-    found: list[str] = []
     consuming = Consuming(here.log, [Partition(here.requests, 0)], Deadline(None), from_latest=False)
-    consuming.run(Wish(), lambda record: found.append(value_line(record)))
-    assert found == [line]
+    assert [value_line(record) for look in consuming.looks(Wish()) for record in look.records] == [line]
 
 
 class Broker(MemoryAdmin):
