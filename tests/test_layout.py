@@ -10,7 +10,7 @@ from statistics import median
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
-PACKAGES = ("stream", "workers", "cache", "schemas")
+PACKAGES = ("headrace", "stream", "workers", "cache", "schemas")
 VAGUE = {"utils.py", "util.py", "helpers.py", "helper.py", "common.py", "manager.py", "misc.py"}
 
 

@@ -32,7 +32,17 @@ class DemoInstallation:
     def __init__(self, config: Path, state_dir: Path) -> None:
         self._state_dir = state_dir
         self.log_file = state_dir / "up.log"
-        command = [sys.executable, "-m", "stream", "up", "-c", str(config), "--state-dir", str(state_dir)]
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "stream",
+            "up",
+            "-c",
+            str(config),
+            "--state-dir",
+            str(state_dir),
+        ]
         # A group of its own: Ctrl-C is the demo's to pass on, once. Tied to us: a demo that is killed ends it too.
         self._up = Child.spawn(command, self.log_file, os.environ)
 

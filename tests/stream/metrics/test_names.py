@@ -14,7 +14,7 @@ from stream.metrics.document import document
 from stream.metrics.names import METRICS
 
 ROOT = Path(__file__).parents[3]
-PACKAGES = ("stream", "workers", "cache", "schemas")
+PACKAGES = ("headrace", "stream", "workers", "cache", "schemas")
 TABLE = (ROOT / "stream/metrics/names.py", ROOT / "stream/metrics/buckets.py")
 
 
