@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
 
 from stream.dispatcher.batch import Batch
 from stream.dispatcher.progress import CommittedMaps, Progress
+from stream.dispatcher.reply_topics import ReplyTopicChecks
 from stream.dispatcher.tally import Tally
 from stream.errors import LogError
 from stream.exactly_once.abort_policy import Action, Contents
@@ -18,29 +18,19 @@ from stream.log.base import Aborted, OffsetCommit, Output, Partition, Record
 
 log = logging.getLogger(__name__)
 
-#: Tries of one reply topic that may time out in a row. Nothing can overtake it: the offsets go on in order.
-TIMEOUTS_MAX: Final = 3
+#: Makes another output of a record whose own was refused: (record, output, reason).
+Substitute = Callable[[Record, Output, str], Output]
 
 
-class Refused(NamedTuple):
-    """What becomes of outputs that their topics refuse."""
-
-    #: Makes another output of a record whose own was refused: (record, output, reason).
-    substitute: Callable[[Record, Output, str], Output]
-    #: No answer goes to this reply topic for a while.
-    set_aside: Callable[[str], None]
-
-
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
 class Effects:
     """What outcomes change beside the batch."""
 
     progress: Progress
     halving: Halving
     tally: Tally
-    refused: Refused
-    #: Time-outs in a row of the reply topic that stands first.
-    timeouts: int = 0
+    substitute: Substitute
+    replies: ReplyTopicChecks
 
 
 class BatchTransaction:
@@ -94,7 +84,7 @@ class BatchTransaction:
         effects.tally.committed(self.records, self.outputs)
         self._batch.done(self._count)
         effects.halving.succeeded()
-        effects.timeouts = 0
+        effects.replies.topics.proved(self.contents.reply_topics)
 
     def _doubt(self, cause: str) -> None:
         """A reply topic that stands alone and times out again and again becomes known to take nothing.
@@ -103,15 +93,13 @@ class BatchTransaction:
         """
         if not self.contents.reply_topics or not reasons.may_blame_topic(cause):
             return
-        self._effects.timeouts += 1
-        if self._effects.timeouts >= TIMEOUTS_MAX:
-            for topic in self.contents.reply_topics:
+        for topic in self.contents.reply_topics:
+            # Nothing overtakes it: the offsets go on in order.
+            if self._effects.replies.topics.failed_alone(topic, overtaken=False):
                 self._quarantine(topic, cause)
-            self._effects.timeouts = 0
 
     def _quarantine(self, topic: str, cause: str) -> None:
-        log.error("nothing can be delivered to the reply topic %s (%s): it is set aside", topic, cause)
-        self._effects.refused.set_aside(topic)
+        log.error("%s; it is set aside", self._effects.replies.quarantine(topic, cause))
         for place, output in enumerate(self._batch.outputs):
             if output.topic == topic:
                 self._substitute(place, cause)
@@ -119,7 +107,7 @@ class BatchTransaction:
 
     def _substitute(self, place: int, reason: str) -> None:
         outputs = self._batch.outputs
-        outputs[place] = self._effects.refused.substitute(self._batch.records[place], outputs[place], reason)
+        outputs[place] = self._effects.substitute(self._batch.records[place], outputs[place], reason)
 
     def _stop(self, outcome: Aborted) -> None:
         why = ", ".join(sorted({outcome.cause, *outcome.failed.values()}))

@@ -7,11 +7,9 @@ from collections.abc import Callable
 from stream.config.settings import Limits
 from stream.dispatcher.assignment import Assignment
 from stream.dispatcher.batch import Batch, Batches
-from stream.dispatcher.batch_transaction import BatchTransaction, Effects, Refused
+from stream.dispatcher.batch_transaction import BatchTransaction, Effects
 from stream.dispatcher.dependencies import DispatcherDependencies
-from stream.dispatcher.progress import CommittedMaps, Progress
-from stream.dispatcher.tally import Tally
-from stream.exactly_once.halving import Halving
+from stream.dispatcher.progress import CommittedMaps
 from stream.exactly_once.offset_oracle import OffsetOracle
 from stream.exactly_once.outcome import OutcomeMachine
 from stream.log.base import LogProducer
@@ -32,18 +30,16 @@ class Commits:
         batches: Batches,
         limits: Limits,
         parts: DispatcherDependencies,
-        tally: Tally,
-        refused: Refused,
+        effects: Effects,
     ) -> None:
         self._owned = owned
         self._batches = batches
         self._bytes_max = limits.txn_bytes_max
         self._rules = rules = parts.rules
         self._clock_s = parts.clock_s
-        self._tally = tally
-        self._progress = Progress(owned)
-        self._halving = Halving(limits.txn_records_max)
-        self._effects = Effects(self._progress, self._halving, tally, refused)
+        self._effects = effects
+        self._progress = effects.progress
+        self._halving = effects.halving
         self._back_off = BackOff(rules.back_off_s, rules.back_off_max_s, rules.aborts_max_s)
         oracle = OffsetOracle(owned.consumer, parts.clock_s)
         self._outcomes: OutcomeMachine[CommittedMaps] = OutcomeMachine(
@@ -104,7 +100,7 @@ class Commits:
         begun_s = self._clock_s()
         self._batches.begin()
         outcome = self._outcomes.publish(pending, group, meanwhile)
-        self._tally.transaction(outcome, self._clock_s() - begun_s)
+        self._effects.tally.transaction(outcome, self._clock_s() - begun_s)
         if self._outcomes.settle(pending, outcome):
             self._gap_since_s = None
         self._batches.end()

@@ -8,7 +8,7 @@ from schemas.decode import Decoder
 from stream.config.settings import Settings, slot_name
 from stream.dispatcher.assignment import Assignment
 from stream.dispatcher.batch import Batches
-from stream.dispatcher.batch_transaction import Refused
+from stream.dispatcher.batch_transaction import Effects
 from stream.dispatcher.bindings import Bindings
 from stream.dispatcher.commits import Commits
 from stream.dispatcher.dead_letters import DeadLetters
@@ -16,10 +16,12 @@ from stream.dispatcher.dependencies import DispatcherDependencies
 from stream.dispatcher.intake import Intake
 from stream.dispatcher.lag_watch import LagWatch
 from stream.dispatcher.placement import Placement
+from stream.dispatcher.progress import Progress
 from stream.dispatcher.rejection import Rejections
 from stream.dispatcher.reply_topics import ReplyTopicChecks
 from stream.dispatcher.router import Router
 from stream.dispatcher.tally import Tally
+from stream.exactly_once.halving import Halving
 from stream.log.base import LogAdmin
 from stream.log.fence import twins_told_apart
 
@@ -57,15 +59,10 @@ class Dispatcher:
         router = self._router(settings, letters, targets, admin)
         self._intake = Intake(self._owned, router, self._batches, parts)
         tally = Tally(settings, parts.metrics, parts.now_ms)
-        self._commits = Commits(
-            self._producer,
-            self._owned,
-            self._batches,
-            settings.limits,
-            parts,
-            tally,
-            Refused(letters.substitute, targets.set_aside),
+        effects = Effects(
+            Progress(self._owned), Halving(self._records_max), tally, letters.substitute, targets
         )
+        self._commits = Commits(self._producer, self._owned, self._batches, settings.limits, parts, effects)
         self._lag = LagWatch(self._owned, self._batches, admin, parts)
         self._running = False
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Final
 
@@ -12,14 +10,11 @@ from schemas.failure import ErrorClass, Stage
 from stream.config.loops import reply_patterns
 from stream.config.settings import Settings
 from stream.errors import LogError, LogTimeout
+from stream.exactly_once.reply_topics import ABSENT, ReplyTopics
 from stream.log.base import LogAdmin, TopicDescription
 
 #: A topic that was found is believed to be there for so long; the worker looks at its own failures.
 FRESH_S: Final = 30.0
-#: A topic that took nothing in time is tried again after so long.
-ASIDE_S: Final = 30.0
-#: Topics remembered; the one unused for longest goes first.
-KNOWN_MAX: Final = 1024
 LOOKUP_TIMEOUT_S: Final = 2.0
 #: Topics looked at for one batch: it is read while a transaction is open, which must not get old. The rest waits.
 LOOKUPS_MAX: Final = 100
@@ -33,9 +28,7 @@ class ReplyTopicChecks:
         self._allowed_words = ", ".join(pattern.text for pattern in self._patterns)
         self._admin = admin
         self._clock_s = clock_s
-        self._known: OrderedDict[str, tuple[float, TopicDescription]] = OrderedDict()
-        #: Topics that nothing could be delivered to, and until when they are not tried again.
-        self._aside: dict[str, float] = {}
+        self.topics = ReplyTopics(FRESH_S)
         self._names: Mapping[str, int] | None = None
         self._lookups = 0
 
@@ -44,50 +37,34 @@ class ReplyTopicChecks:
         self._names = None
         self._lookups = 0
 
-    def set_aside(self, topic: str) -> None:
-        """Nothing can be delivered to it, time and again: no answers go there for a while."""
-        now = self._clock_s()
-        self._aside = {other: until for other, until in self._aside.items() if until > now}
-        self._aside[topic] = now + ASIDE_S
+    def quarantine(self, topic: str, cause: str) -> str:
+        """Nothing can be delivered to it: no answers go there for a while. Gives the words of it."""
+        return self.topics.quarantine(topic, f"takes no records: {cause}", self._clock_s())
 
     def check(self, topic: str, partition: int | None) -> None:
         """BadRecord where no answer can be written there; LogTimeout when Kafka does not say in time."""
         if not any(pattern.matches(topic) for pattern in self._patterns):
             words = f"headrace-reply-to: {topic!r} is no reply topic; allowed: {self._allowed_words}"
             raise BadRecord(ErrorClass.INVALID, Stage.VALIDATE, words)
-        if self._aside.get(topic, -math.inf) > self._clock_s():
-            raise _unwritable(f"the reply topic {topic!r} takes no records now")
-        found = self._find(topic)
-        if found is None:
-            raise _unwritable(f"the reply topic {topic!r} does not exist; create it before the request")
-        if partition is not None and not 0 <= partition < found.partitions:
-            raise _unwritable(
-                f"the reply topic {topic!r} has {found.partitions} partitions, no partition {partition}"
-            )
-        if "compact" in found.settings.get("cleanup.policy", ""):
-            raise _unwritable(f"the reply topic {topic!r} is compacted: it would not keep every answer")
+        now_s, number = self._clock_s(), -1 if partition is None else partition
+        refusal = self.topics.refusal(topic, number, now_s)
+        if self.topics.unknown([topic], now_s):
+            self._look_up(topic, now_s)
+            refusal = self.topics.refusal(topic, number, now_s)
+        if refusal is not None:
+            raise _unwritable(refusal)
 
-    def _find(self, topic: str) -> TopicDescription | None:
-        now = self._clock_s()
-        known = self._known.get(topic)
-        if known is not None and now - known[0] < FRESH_S:
-            self._known.move_to_end(topic)
-            return known[1]
+    def _look_up(self, topic: str, now_s: float) -> None:
         if self._names is None:
             self._names = self._admin.topics(LOOKUP_TIMEOUT_S)
-        found = self._describe(topic, self._names)
+        found = self._describe(topic, self._names[topic]) if topic in self._names else None
         if found is None:
-            self._known.pop(topic, None)
-            return None
-        self._known[topic] = (now, found)
-        self._known.move_to_end(topic)
-        if len(self._known) > KNOWN_MAX:
-            self._known.popitem(last=False)
-        return found
+            # Not remembered: it may be there when the next batch is read.
+            self.topics.forget([topic])
+            raise _unwritable(f"the reply topic {topic!r} {ABSENT}")
+        self.topics.looked_up({topic: found}, now_s)
 
-    def _describe(self, topic: str, names: Mapping[str, int]) -> TopicDescription | None:
-        if topic not in names:
-            return None
+    def _describe(self, topic: str, partitions: int) -> TopicDescription | None:
         self._lookups += 1
         if self._lookups > LOOKUPS_MAX:
             raise LogTimeout(f"too many reply topics at once, {topic!r} is looked at soon")
@@ -97,7 +74,7 @@ class ReplyTopicChecks:
             raise
         except LogError:
             # The right to see a topic's settings is not the right to write it: the worker will find out.
-            return TopicDescription(topic, names[topic], {})
+            return TopicDescription(topic, partitions, {})
 
 
 def _unwritable(message: str) -> BadRecord:

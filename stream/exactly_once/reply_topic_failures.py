@@ -47,7 +47,7 @@ class ReplyTopicFailures:
 
     def look_up(self, now_s: float) -> bool:
         """Learn about reply topics before their first use. False: that failed, only our own topics can be written."""
-        unknown = self.targets.unknown(self._ready.foreign)
+        unknown = self.targets.unknown(self._ready.foreign, now_s)
         if not unknown:
             return True
         if now_s < self._look_again_s:
@@ -73,9 +73,8 @@ class ReplyTopicFailures:
 
     def quarantine(self, topic: str, cause: str) -> None:
         """Set a reply topic aside for a while."""
-        refusal = f"reply topic {topic} cannot be written: {cause}"
+        refusal = self.targets.quarantine(topic, f"takes no records: {cause}", self._clock())
         _LOG.error("%s; it is set aside", refusal)
-        self.targets.quarantine(topic, refusal, self._clock())
         for record in self._ready.bound_for([topic]):
             self.give_up(record, ErrorClass.UNWRITABLE, refusal)
 

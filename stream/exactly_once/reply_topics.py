@@ -1,7 +1,8 @@
-"""What is known of the foreign reply topics: looked up before first use, proven by success, set aside on failure."""
+"""What is known of the reply topics that are not ours: looked up before first use, proven by success, quarantined on failure."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -18,6 +19,9 @@ REPLY_TOPICS_MAX: Final = 4_096
 FAILURES_MAX: Final = 3
 #: A topic that takes less than a whole batch of the producer's goes alone always: its limit bounds its transactions.
 SHARED_BYTES_MIN: Final = BATCH_BYTES_MAX
+#: Why nothing can be written to a topic.
+ABSENT: Final = "does not exist; create it before the request"
+COMPACTED: Final = "is compacted: it would not keep every answer"
 #: A quarantined topic is looked up again after so long.
 QUARANTINE_S: Final = 30.0
 
@@ -30,7 +34,8 @@ class _ReplyTopic:
     refusal: str = ""
     #: When a refused topic may be looked up again, by the monotonic clock.
     again_s: float = 0.0
-    looked_up: bool = False
+    #: When it was looked up, by the monotonic clock; None: it must be, before anything is sent there.
+    looked_up_s: float | None = None
     #: Transactions with it alone that failed one after another, while others succeeded between them.
     failures: int = 0
     #: Successes of all transactions when it last failed.
@@ -42,7 +47,9 @@ class _ReplyTopic:
 class ReplyTopics:
     """State of every reply topic that records named. Time is handed in."""
 
-    def __init__(self) -> None:
+    def __init__(self, fresh_s: float = math.inf) -> None:
+        """`fresh_s`: what was looked up is believed for so long."""
+        self._fresh_s = fresh_s
         self._known: dict[str, _ReplyTopic] = {}
         #: Topic -> partitions, for selection. The owner adds the service's own topics.
         self.partitions_of: dict[str, int] = {}
@@ -64,7 +71,7 @@ class ReplyTopics:
     def refusal(self, topic: str, partition: int, now_s: float) -> str | None:
         """Why an answer cannot be written there, or None. A topic whose quarantine is over is unknown again."""
         target = self._known.get(topic)
-        if target is None or not target.looked_up:
+        if target is None or target.looked_up_s is None:
             return None
         if target.refusal:
             if now_s < target.again_s:
@@ -72,27 +79,28 @@ class ReplyTopics:
             self.forget([topic])
             return None
         if partition >= target.partitions:
-            return f"reply topic {topic} has {target.partitions} partitions, none with the number {partition}"
+            return f"the reply topic {topic!r} has {target.partitions} partitions, no partition {partition}"
         return None
 
-    def unknown(self, topics: Iterable[str]) -> list[str]:
+    def unknown(self, topics: Iterable[str], now_s: float) -> list[str]:
         """Those of `topics` that must be looked up before anything is sent there."""
-        return [
-            t for t in set(topics) if t is not OWN and not (t in self._known and self._known[t].looked_up)
-        ]
+        return [topic for topic in set(topics) if topic is not OWN and not self._is_fresh(topic, now_s)]
+
+    def _is_fresh(self, topic: str, now_s: float) -> bool:
+        target = self._known.get(topic)
+        looked_up_s = None if target is None else target.looked_up_s
+        return looked_up_s is not None and now_s - looked_up_s < self._fresh_s
 
     def looked_up(self, found: Mapping[str, TopicDescription | None], now_s: float) -> list[str]:
         """Take in an answer of the broker; gives the topics that are refused."""
         refused = []
         for topic, description in found.items():
             target = self._remember(topic)
-            target.looked_up = True
+            target.looked_up_s = now_s
             if description is None:
-                self.quarantine(topic, f"reply topic {topic} does not exist", now_s)
+                self.quarantine(topic, ABSENT, now_s)
             elif "compact" in description.settings.get("cleanup.policy", ""):
-                self.quarantine(
-                    topic, f"reply topic {topic} is compacted: it would not keep every answer", now_s
-                )
+                self.quarantine(topic, COMPACTED, now_s)
             else:
                 target.partitions = self.partitions_of[topic] = description.partitions
                 target.bytes_max = int(description.settings.get("max.message.bytes", target.bytes_max))
@@ -112,15 +120,17 @@ class ReplyTopics:
         """A transaction with these topics failed: each goes alone again, after a new look-up."""
         for topic in topics:
             if topic in self._known:
-                self._known[topic].proven = self._known[topic].looked_up = False
+                self._known[topic].proven = False
+                self._known[topic].looked_up_s = None
 
-    def failed_alone(self, topic: str) -> bool:
+    def failed_alone(self, topic: str, *, overtaken: bool = True) -> bool:
         """A transaction that held this topic alone timed out. True: once too often, while others succeeded.
 
-        A broker in trouble fails everyone's transactions and proves nothing about the topic.
+        A broker in trouble fails everyone's transactions and proves nothing about the topic. `overtaken` False: no other
+        can go before it, so each failure counts.
         """
         target = self._remember(topic)
-        if self._successes > target.failed_at:
+        if self._successes > target.failed_at or not overtaken:
             target.failures += 1
             target.failed_at = self._successes
         return target.failures >= FAILURES_MAX
@@ -130,11 +140,12 @@ class ReplyTopics:
         target = self._known.get(kind)
         return target is not None and target.failures > 0 and target.failed_at == self._successes
 
-    def quarantine(self, topic: str, refusal: str, now_s: float) -> None:
-        """Set aside: its answers become dead letters of class `unwritable` until it is looked up again."""
+    def quarantine(self, topic: str, why: str, now_s: float) -> str:
+        """Its answers become dead letters of class `unwritable`, with these words, until it is looked up again."""
         target = self._remember(topic)
-        target.refusal, target.again_s = refusal, now_s + QUARANTINE_S
-        target.proven, target.looked_up = False, True
+        target.refusal, target.again_s = f"the reply topic {topic!r} {why}", now_s + QUARANTINE_S
+        target.proven, target.looked_up_s = False, now_s
+        return target.refusal
 
     def forget(self, topics: Iterable[str]) -> None:
         for topic in topics:

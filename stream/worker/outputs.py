@@ -89,7 +89,7 @@ class OutputWriter:
         if topic == self._to.results:
             count = self._targets.partitions_of.get(topic, 0)
             bad = partition is not None and partition >= count > 0
-            refusal = f"{topic} has {count} partitions, none with the number {partition}" if bad else None
+            refusal = f"{topic} has {count} partitions, no partition {partition}" if bad else None
         else:
             refusal = self._targets.refusal(topic, -1 if partition is None else partition, self._now_s())
         return None if refusal is None else Failure(ErrorClass.UNWRITABLE, Stage.PUBLISH, refusal)

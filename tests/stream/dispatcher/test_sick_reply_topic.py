@@ -6,9 +6,8 @@ from typing import Any
 
 import pytest
 
-from stream.dispatcher.batch_transaction import TIMEOUTS_MAX
 from stream.dispatcher.loop import Dispatcher
-from stream.dispatcher.reply_topics import ASIDE_S
+from stream.exactly_once.reply_topics import FAILURES_MAX, QUARANTINE_S
 from stream.log.base import Aborted, Outcome, Output
 from tests.stream.dispatcher.stage import Stage, line
 
@@ -43,18 +42,18 @@ def test_its_records_become_dead_letters_and_the_others_go_on(monkeypatch: pytes
     tries = failing(stage, made, monkeypatch, Aborted("delivery_timed_out", {}))
     for _ in range(20):
         made.turn()
-    assert len(tries) == TIMEOUTS_MAX
+    assert len(tries) == FAILURES_MAX
     stage.send(b"not json", headers=TO_SICK)
     for _ in range(20):
         made.turn()
-    assert len(tries) == TIMEOUTS_MAX, "it is set aside"
+    assert len(tries) == FAILURES_MAX, "it is set aside"
     stage.assert_each_input_has_one_output()
     assert [letter.failure.error_class for letter in stage.dead][:2] == ["unwritable"] * 2
-    stage.seconds += ASIDE_S
+    stage.seconds += QUARANTINE_S
     stage.send(b"not json", headers=TO_SICK)
     for _ in range(20):
         made.turn()
-    assert len(tries) == 2 * TIMEOUTS_MAX
+    assert len(tries) == 2 * FAILURES_MAX
     made.close()
 
 

@@ -52,21 +52,21 @@ class TestTargets:
         assert targets.kind("x") == PROVEN
         targets.suspect(["x"])
         assert targets.kind("x") == "x"
-        assert targets.unknown(["x"]) == ["x"]
+        assert targets.unknown(["x"], 0) == ["x"]
 
     def test_a_topic_is_refused_for_a_while_and_then_looked_up_again(self) -> None:
         targets = ReplyTopics()
         assert targets.looked_up({"gone": None}, 0) == ["gone"]
         assert targets.refusal("gone", -1, QUARANTINE_S - 1) is not None
         assert targets.refusal("gone", -1, QUARANTINE_S) is None
-        assert targets.unknown(["gone"]) == ["gone"]
+        assert targets.unknown(["gone"], 0) == ["gone"]
 
     def test_a_compacted_topic_is_refused(self) -> None:
         assert "compacted" in (self.known(cleanup_policy="compact,delete").refusal("x", -1, 1) or "")
 
     def test_a_partition_that_is_not_there_is_refused_alone(self) -> None:
         targets = self.known()
-        assert "none with the number 3" in (targets.refusal("x", 3, 1) or "")
+        assert "no partition 3" in (targets.refusal("x", 3, 1) or "")
         assert targets.refusal("x", 2, 1) is None
 
     def test_a_small_topic_bounds_its_transactions(self) -> None:
