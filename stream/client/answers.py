@@ -54,6 +54,16 @@ class Answers:
         """As `by_source`. Of two requests with one custom_id the first answer counts."""
         return self._await(list(custom_ids), lambda answer: answer.custom_id, timeout_s)
 
+    def come(self, timeout_s: float) -> list[Answer]:
+        """Whatever was not handed out yet, else what one look gives: none after `timeout_s`."""
+        kept = list(self._kept.values())
+        self._kept.clear()
+        return kept or self._poll(timeout_s)
+
+    def _poll(self, wait_s: float) -> list[Answer]:
+        records = self._reader.poll(POLL_RECORDS_MAX, wait_s).records
+        return [answer for record in records if (answer := answer_of(record)) is not None]
+
     def _await(self, wanted: Sequence[str], name_of: _NameOf, timeout_s: float) -> dict[str, Answer]:
         if len(wanted) > AWAITED_MAX:
             raise UsageError(
@@ -73,11 +83,8 @@ class Answers:
         return _ordered(found, wanted)
 
     def _look(self, names: frozenset[str], name_of: _NameOf, found: dict[str, Answer], wait_s: float) -> None:
-        came = [answer_of(record) for record in self._reader.poll(POLL_RECORDS_MAX, wait_s).records]
         others = []
-        for answer in came:
-            if answer is None:
-                continue
+        for answer in self._poll(wait_s):
             name = name_of(answer)
             if name in names and name not in found:
                 found[name] = answer

@@ -89,7 +89,7 @@ class Client:
         """Where each line is, in their order: sent idempotently, LINES_MAX at most. NotDelivered names those that failed."""
         name = self._input(topic)
         bytes_max = self._value_bytes_max(name)
-        return submit_each(self.log, name, encoded(lines, LINES_MAX), addressing, bytes_max)
+        return submit_each(self.log, name, encoded(lines, LINES_MAX, addressing), bytes_max)
 
     def submit_together(
         self,
@@ -104,7 +104,7 @@ class Client:
         A transaction tells no positions: await the answers by custom_id.
         """
         name = self._input(topic)
-        submit_together(self.log, name, encoded(lines, TOGETHER_MAX), addressing, transactional_id)
+        submit_together(self.log, name, encoded(lines, TOGETHER_MAX, addressing), transactional_id)
 
     def ask(
         self,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
 
+from schemas.headers import Headers
 from stream.errors import UsageError
 
 
@@ -15,6 +16,8 @@ class Line(NamedTuple):
     number: int
     #: None: longer than was allowed, and skipped.
     value: bytes | None
+    #: Its own key and headers; None: as all lines of a topic have them.
+    beside: tuple[bytes | None, Headers] | None = None
 
 
 @contextmanager

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from schemas.headers import Headers
 from stream.client.addressing import Addressing
 from stream.client.lines import Line
 from stream.client.session import NoSession
@@ -85,7 +86,7 @@ class Producing:
             self._fail(line.number, f"is longer than {self.produced.topic} takes")
             return
         try:
-            self._hand_over(line.number, self._output(line.value))
+            self._hand_over(line.number, self._output(line.value, line.beside))
         except LogTimeout:
             raise
         except (NoSession, LogError) as wrong:
@@ -107,8 +108,8 @@ class Producing:
             else:
                 return
 
-    def _output(self, value: bytes) -> Output:
-        key, headers = self._addressing.of(value)
+    def _output(self, value: bytes, beside: tuple[bytes | None, Headers] | None) -> Output:
+        key, headers = beside or self._addressing.of(value)
         return Output(self.produced.topic, key, value, headers)
 
     def _delivered(self, number: int, delivery: Delivery) -> None:

@@ -14,12 +14,15 @@ from rich.console import Console
 from stream.cli.options import positive
 from stream.cli.parser import Commands
 from stream.cli.start_lines import start_lines
+from stream.client.answer import Answer
+from stream.client.client import Client
+from stream.config.settings import Settings
 from stream.demo.installation import DemoInstallation
 from stream.demo.reviews import REVIEWS
 from stream.demo.run import Sent, feed, watch
 from stream.demo.samples import samples
 from stream.demo.show import ROWS, Shown, dead_letters_table, progress_bar, results_table, tally_lines
-from stream.demo.tally import Outcome, tally
+from stream.demo.tally import tally
 from stream.errors import UsageError
 from stream.log.kafka.log import kafka_log
 from stream.process_context import ProcessContext
@@ -133,20 +136,20 @@ def _refuse_foreign(state_dir: Path) -> None:
 def _main_job(
     console: Console, installation: DemoInstallation, place: ProcessContext, kill: str, shown: Shown
 ) -> bool:
-    log, begin, killed = kafka_log(place), time.monotonic(), None
+    client, begin, killed = Client(kafka_log(place), Settings()), time.monotonic(), None
     lines = samples(ENDPOINT)
     # A dispatcher is done in an instant: half of the records come while it is dead.
     first = lines[: len(lines) // 2] if kill == "dispatcher" else lines
-    sent = feed(log, first)
-    outcomes: list[Outcome] = []
+    sent = feed(client, first)
+    outcomes: list[Answer] = []
     with progress_bar(console) as bar:
         task = bar.add_task("answers", total=len(lines), rate="")
         if kill != "none":
-            outcomes = watch(log, len(lines) // 4, bar, task)
+            outcomes = watch(client, len(lines) // 4, bar, task)
             killed = installation.kill(kill)
             console.print(f"killed {killed} with {len(outcomes)} of {len(lines)} records done")
-            sent += feed(log, lines[len(first) :])
-        outcomes = watch(log, len(lines), bar, task)
+            sent += feed(client, lines[len(first) :])
+        outcomes = watch(client, len(lines), bar, task)
     _report(console, sent, outcomes, shown)
     sums = tally([record.source for record in sent], outcomes)
     repeats = read_totals(journal_path(place.state_dir, f"worker-{ENDPOINT}-00")).repeats
@@ -155,9 +158,9 @@ def _main_job(
     return sums.exact
 
 
-def _report(console: Console, sent: list[Sent], outcomes: list[Outcome], shown: Shown) -> None:
+def _report(console: Console, sent: list[Sent], outcomes: list[Answer], shown: Shown) -> None:
     name_of = {record.source: record.name for record in sent}
-    answers = {name_of.get(one.source, ""): one.text for one in outcomes if one.text is not None}
-    dead = [(name_of.get(one.source, one.source), one) for one in outcomes if one.text is None]
+    answers = {name_of.get(one.source, ""): one.text for one in outcomes if one.ok}
+    dead = [(name_of.get(one.source, one.source), one) for one in outcomes if not one.ok]
     console.print(results_table(answers, shown))
     console.print(dead_letters_table(dead))

@@ -2,26 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import msgspec
 
 from schemas import headers as names
-from schemas.headers import Headers
+from stream.client.submission import Addressed
 from stream.demo.reviews import REVIEWS
 
 MOODS: Final = ("positive", "neutral", "negative")
 
 
-class Sample(NamedTuple):
-    """One record for the input topic."""
-
-    key: bytes | None
-    value: bytes
-    headers: Headers
-
-
-def samples(endpoint: str) -> list[Sample]:
+def samples(endpoint: str) -> list[Addressed]:
     """All of them: two records a review, then the bad ones mixed in between, in a fixed order."""
     good = [line for place, review in enumerate(REVIEWS) for line in _both(endpoint, place, review)]
     bad = _bad(endpoint)
@@ -31,7 +23,7 @@ def samples(endpoint: str) -> list[Sample]:
     return good
 
 
-def _both(endpoint: str, place: int, review: str) -> list[Sample]:
+def _both(endpoint: str, place: int, review: str) -> list[Addressed]:
     classify = _chat(
         endpoint,
         f"Is this review positive, neutral or negative? Answer with one word.\n\n{review}",
@@ -41,20 +33,20 @@ def _both(endpoint: str, place: int, review: str) -> list[Sample]:
     summarise = _chat(endpoint, f"Summarise this review in one short line.\n\n{review}", tokens_max=24)
     session = f"review-{place:02d}".encode()
     return [
-        Sample(session, _line(f"mood-{place:02d}", classify), []),
-        Sample(session, _line(f"summary-{place:02d}", summarise), []),
+        Addressed(_line(f"mood-{place:02d}", classify), session, []),
+        Addressed(_line(f"summary-{place:02d}", summarise), session, []),
     ]
 
 
-def _bad(endpoint: str) -> list[Sample]:
+def _bad(endpoint: str) -> list[Addressed]:
     fine = _chat(endpoint, "Hello", tokens_max=4)
     return [
-        Sample(None, b"this is not JSON", []),
-        Sample(None, _line("bad-endpoint", {**fine, "model": endpoint + "x"}), []),
-        Sample(None, _line("bad-tokens", {**fine, "max_tokens": -1}), []),
-        Sample(None, _line("bad-pattern", {**fine, "structured_outputs": {"regex": "(((unclosed"}}), []),
-        Sample(None, _line("too-late", fine), [(names.DEADLINE, b"1000")]),
-        Sample(None, _line("bad-reply", fine), [(names.REPLY_TO, b"somebody.elses.topic")]),
+        Addressed(b"this is not JSON", None, []),
+        Addressed(_line("bad-endpoint", {**fine, "model": endpoint + "x"}), None, []),
+        Addressed(_line("bad-tokens", {**fine, "max_tokens": -1}), None, []),
+        Addressed(_line("bad-pattern", {**fine, "structured_outputs": {"regex": "(((unclosed"}}), None, []),
+        Addressed(_line("too-late", fine), None, [(names.DEADLINE, b"1000")]),
+        Addressed(_line("bad-reply", fine), None, [(names.REPLY_TO, b"somebody.elses.topic")]),
     ]
 
 

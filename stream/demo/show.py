@@ -16,8 +16,9 @@ from rich.progress import (
 )
 from rich.table import Table
 
+from stream.client.answer import Answer
 from stream.demo.reviews import REVIEWS
-from stream.demo.tally import Outcome, Tally
+from stream.demo.tally import Tally
 
 ROWS = 12
 
@@ -59,7 +60,7 @@ def results_table(answers: Mapping[str, str], shown: Shown) -> Table:
     return table
 
 
-def dead_letters_table(dead: Sequence[tuple[str, Outcome]]) -> Table:
+def dead_letters_table(dead: Sequence[tuple[str, Answer]]) -> Table:
     """(what was sent, its end) rows."""
     table = Table(title="Dead letters", title_justify="left")
     for column in ("record", "class", "stage"):

@@ -12,12 +12,13 @@ import pytest
 
 from schemas import headers as names
 from schemas.lane import Lane
-from stream.client.addressing import Addressing
+from stream.client.addressing import Addressing, Given
 from stream.client.async_client import AsyncClient
 from stream.client.client import Client
 from stream.client.errors import AnswersMissing, NotDelivered, NotSubmitted
 from stream.client.fake_service import FakeService
 from stream.client.lanes import Key
+from stream.client.submission import Addressed
 from stream.config.settings import InputBinding, Limits, Outputs, Settings
 from stream.errors import LogError, UsageError, WaitedTooLong
 from stream.exactly_once.offset_map import OffsetMap, encode
@@ -142,6 +143,22 @@ def test_only_input_topics_that_are_there_take_lines(client: Client) -> None:
         client.submit([line("a")], topic=client.settings.outputs.results)
     with pytest.raises(UsageError, match="no topic"):
         client.submit([line("a")], topic=f"{client.settings.prefix}request")
+
+
+def test_each_line_may_have_a_key_and_headers_of_its_own(client: Client) -> None:
+    own = Addressed(b'{"custom_id": "own"}', b"mine", [("a", b"1")])
+    client.submit([own, line("c")], addressing=Addressing(key=Given(field="custom_id")))
+    records = client.read(client.settings.inputs[0].pattern, timeout_s=PATIENCE_S)
+    assert sorted((record.key(), record.headers() or []) for record in records) == [
+        (b"c", []),
+        (b"mine", [("a", b"1")]),
+    ]
+
+
+def test_a_line_without_the_field_of_its_key_is_named_and_nothing_is_sent(client: Client) -> None:
+    with pytest.raises(UsageError, match="line 1 has no text or whole number at 'user'; nothing was sent"):
+        client.submit([{"user": "ann"}, line("b")], addressing=Addressing(key=Given(field="user")))
+    assert list(client.read(client.settings.inputs[0].pattern, timeout_s=PATIENCE_S)) == []
 
 
 def done(client: Client, group: str, place: Partition, offsets: OffsetMap) -> None:
